@@ -2,16 +2,16 @@
 //!
 //! A text of a few lines can describe types, constants or messages of exponential size. rust-analyzer would compute
 //! them until the memory is used up, and no change could be made during that time, since a change waits for all
-//! readers. So each thread that queries rust-analyzer counts steps: the types that it creates or reads, and the accesses
-//! to variables of constants (`semdex_steps`). The steps are attributed to the body whose query is running. A body that exceeds its bound
-//! is abandoned: its query unwinds with [`Exhausted`], and is ended soon after its start as long as the text stays the
-//! same.
+//! readers. So each thread that queries rust-analyzer counts steps: the types that it creates or reads, and the
+//! accesses to variables of constants (`semdex_steps`). The steps are attributed to the body whose query is running. A
+//! body that exceeds its bound is abandoned: its query unwinds with [`Exhausted`], and is ended soon after its start as
+//! long as the text stays the same.
 //!
 //! Large blocks of memory count as steps too: a constant of a few lines can copy an array of megabytes at each of them.
 //!
 //! The count does not depend on the machine or its load, so a body is always abandoned or never. The bound grows with
-//! the body, so that large code is analysed. Only the impact of a change has a bound on its time too, and a constant one
-//! on its processor time, since one step of it can copy megabytes.
+//! the body, so that large code is analysed. Only the impact of a change has a bound on its time too, and a constant
+//! one on its processor time, since one step of it can copy megabytes.
 
 pub(crate) mod abandoned;
 pub(crate) mod refusals;

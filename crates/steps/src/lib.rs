@@ -2,9 +2,9 @@
 //!
 //! rust-analyzer creates and reads all types by `ra_ap_intern`: inference, the trait solver and the printing of types
 //! cannot go on without it. The evaluation of constants cannot go on without the maps of `la-arena`, which have its
-//! variables. Most of their loops never check whether they are cancelled. So the stand-ins for the two count steps here,
-//! and each thread calls an inspector after a number of steps, after some time, or after it has allocated much memory.
-//! The inspector may unwind.
+//! variables. Most of their loops never check whether they are cancelled. So the stand-ins for the two count steps
+//! here, and each thread calls an inspector after a number of steps, after some time, or after it has allocated much
+//! memory. The inspector may unwind.
 //!
 //! semdex's own work on syntax counts steps too ([`count`]), for the same reason.
 //!
