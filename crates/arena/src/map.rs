@@ -1,3 +1,5 @@
+//! A map from the indexes of an arena.
+
 use std::iter::Enumerate;
 use std::marker::PhantomData;
 

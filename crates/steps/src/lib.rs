@@ -97,7 +97,7 @@ fn glance(left: &Cell<u32>, steps: u32) {
 #[cfg(test)]
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-    use std::thread;
+    use std::{hint, thread};
 
     use super::*;
 
@@ -126,7 +126,10 @@ mod tests {
         );
         assert!(made <= QUANTUM + u64::from(GLANCE), "{made}");
         let slow = repeat(|| {
-            thread::sleep(TIME / 8);
+            let begun = Instant::now();
+            while begun.elapsed() < TIME / 8 {
+                hint::spin_loop();
+            }
             step();
         });
         assert!(slow < QUANTUM / 2, "{slow}");

@@ -9,8 +9,10 @@ use super::words::PURE;
 
 /// Which crates of the workspace a crate may use, directly or through others. A new crate is entered here.
 const ARROWS: &[(&str, &[&str])] = &[
-    // Replacements of three crates of rust-analyzer, and what they share with the engines.
-    ("intern", &[]),
+    // Replacements of four crates of rust-analyzer, and what they share with the engines.
+    ("steps", &[]),
+    ("arena", &["steps"]),
+    ("intern", &["steps"]),
     ("nesting", &[]),
     ("parser", &["nesting"]),
     ("pin", &[]),
@@ -23,7 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("config", &["fs", "model"]),
     ("engine", &["config", "text", "fs", "process", "model"]),
     // The engines never use one another.
-    ("rust", &["engine", "lsp-client", "config", "text", "fs", "process", "model", "nesting", "pin"]),
+    ("rust", &["engine", "lsp-client", "config", "text", "fs", "process", "model", "nesting", "pin", "steps"]),
     ("go", &["engine", "lsp-client", "config", "text", "fs", "process", "model", "nesting"]),
     ("lsp", &["engine", "lsp-client", "config", "text", "fs", "process", "model"]),
     ("workspace", &["engine", "config", "text", "fs", "process", "model"]),
@@ -88,7 +90,7 @@ const ONLY_PLACES: &[(&[&str], &[&str])] = &[
 const IMPURE: &[&str] = &["serde", "serde_", "tokio", "tokio_", "tracing", "tracing_"];
 
 /// Crates that are mostly code of others, which our lints do not fit.
-const WITHOUT_LINTS: &[&str] = &["intern", "parser", "nesting", "base-db"];
+const WITHOUT_LINTS: &[&str] = &["arena", "intern", "parser", "nesting", "base-db"];
 
 /// rust-analyzer and what it needs in one exact version.
 fn is_pinned(name: &str) -> bool {
