@@ -652,3 +652,48 @@ pub fn both() -> u8 {
     assert_eq!((status, &reply["applied"]), (200, &json!(true)), "{reply}");
     assert_eq!(server.home.read("src/only.rs"), only.replace("level", "height"));
 }
+
+/// What a macro writes that only another build defines, or in a part that only another build has.
+#[test]
+fn what_a_macro_of_another_build_writes_is_certain() {
+    let lib = "\
+#[cfg(feature = \"extra\")]
+macro_rules! methods {
+    ($each:expr) => {
+        fn depth(&self) -> usize {
+            self.parts.iter().map($each).count()
+        }
+    };
+}
+macro_rules! level {
+    ($name:ident) => {
+        #[cfg(not(feature = \"extra\"))]
+        pub fn $name(it: &crate::Held) -> usize {
+            it.parts.len()
+        }
+        #[cfg(feature = \"extra\")]
+        pub fn $name(it: &crate::Held) -> usize {
+            only::Depth::depth(it) + it.parts.len()
+        }
+    };
+}
+level!(level);
+pub struct Held {
+    pub parts: Vec<u8>,
+}
+#[cfg(feature = \"extra\")]
+pub mod only;
+";
+    let only = "\
+pub trait Depth {
+    fn depth(&self) -> usize;
+}
+impl Depth for crate::Held {
+    methods!(|it| *it);
+}
+";
+    let server = Server::on(&[("Cargo.toml", MANIFEST), ("src/lib.rs", lib), ("src/only.rs", only)]);
+    let extra = |line: u64| format!("src/lib.rs:{line} feature=extra");
+    assert_eq!(usages(&server, "app::Held::parts"), ["src/lib.rs:13".to_owned(), extra(17), extra(5)]);
+    assert_eq!(usages(&server, "app::only::Depth::depth"), [extra(17), extra(4)]);
+}

@@ -739,9 +739,9 @@ impl UnresolvedReason {
         matches!(self, Inactive | MacroInput | NoCrate)
     }
 
-    /// Whether the output of macros may give it a meaning.
+    /// Whether the output of macros may give it a meaning. Another build may have the macro.
     fn may_be_written(self) -> bool {
-        matches!(self, UnresolvedReason::MacroInput | UnresolvedReason::NoCrate)
+        self.may_be_off()
     }
 
     fn missing(self, count: usize) -> Missing {

@@ -22,6 +22,7 @@ use super::definitions::plain_name;
 use super::included::file_of_text;
 use super::{Reader, Resolution, UnresolvedReason, is_name, textual_scope};
 use crate::bounds;
+use crate::syntax::attributes::{attributes_of, cfg_condition};
 use crate::syntax::declaration::is_among_items;
 use crate::syntax::positions::{is_in_macro_definition, span, text_size, tokens_at};
 use semdex_model::Span;
@@ -142,7 +143,9 @@ impl<'db> Walk<'_, '_, 'db> {
                 self.unread.is_cut = true;
                 return;
             }
-            if let Some(call) = ast::MacroCall::cast(node.clone()) {
+            if output.is_some() && self.is_off(&node) {
+                preorder.skip_subtree();
+            } else if let Some(call) = ast::MacroCall::cast(node.clone()) {
                 if let Some(output) = output
                     && let Some(name) = call.path().and_then(|it| it.segment()).and_then(|it| it.name_ref())
                 {
@@ -164,6 +167,13 @@ impl<'db> Walk<'_, '_, 'db> {
                 }
             }
         }
+    }
+
+    /// Whether the crate switches off a part of the output. Another build may have it.
+    fn is_off(&self, node: &SyntaxNode) -> bool {
+        let conditions = attributes_of(node).filter_map(|it| cfg_condition(&it));
+        let cfg = |it: Crate| it.cfg(self.sema.db);
+        conditions.into_iter().any(|of| self.reader.krate.is_some_and(|it| cfg(it).check(&of) == Some(false)))
     }
 
     fn enter_call(&mut self, call: &ast::MacroCall, within: Option<MacroCallId>, level: usize) {
