@@ -1,8 +1,10 @@
 //! Code that only another build compiles: with other features, for another system, with other flags.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
-use crate::support::Server;
+use crate::support::{Home, Server};
 
 const MANIFEST: &str = "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[features]\ndefault = [\"std\"]\nstd = []\nextra = []\n\n[lints.rust]\nunexpected_cfgs = { level = \"allow\" }\n";
 
@@ -696,4 +698,26 @@ impl Depth for crate::Held {
     let extra = |line: u64| format!("src/lib.rs:{line} feature=extra");
     assert_eq!(usages(&server, "app::Held::parts"), ["src/lib.rs:13".to_owned(), extra(17), extra(5)]);
     assert_eq!(usages(&server, "app::only::Depth::depth"), [extra(17), extra(4)]);
+}
+
+/// A crate that only another build depends on.
+#[test]
+fn a_dependency_of_another_build_has_its_name() {
+    let manifest = MANIFEST.replace("extra = []", "extra = [\"dep:base\"]");
+    let manifest = format!("{manifest}\n[dependencies]\nbase = {{ path = \"../base\", optional = true }}\n");
+    let lib = "#[cfg(feature = \"extra\")]\nimpl base::Depth for crate::Held {\n    fn depth(&self) -> u8 {\n        1\n    }\n}\npub struct Held;\n";
+    let home = Home::with(&[("Cargo.toml", &manifest), ("src/lib.rs", lib)]);
+    let base = home.path().join("base");
+    fs::create_dir_all(base.join("src")).unwrap();
+    fs::write(base.join("Cargo.toml"), "[package]\nname = \"base\"\nversion = \"0.1.0\"\nedition = \"2024\"\n")
+        .unwrap();
+    fs::write(base.join("src/lib.rs"), "pub trait Depth {\n    fn depth(&self) -> u8;\n}\n").unwrap();
+    let server = home.serve(&["--trust"]);
+    server.wait_ready();
+    usages(&server, "app::Held");
+    let symbol = "<app::Held as base::Depth>::depth";
+    let (status, reply) = server.get("/v1/symbols?file=src/lib.rs");
+    let listed = reply["symbols"].to_string();
+    assert!(status == 200 && listed.contains(symbol), "{reply}");
+    assert_eq!(usages(&server, "%3Capp::Held%20as%20base::Depth%3E::depth"), Vec::<String>::new());
 }

@@ -35,10 +35,22 @@ struct Called {
 
 /// A crate's name, made unique if several crates share it.
 pub(crate) fn crate_name(cx: &Context<'_>, krate: Crate) -> String {
-    let printed = &crate_names(cx).printed;
+    let names = crate_names(cx);
     // A crate of a further build has the name that it has in the default build.
-    let name = printed.get(&krate).or_else(|| printed.get(&instances::first_like(cx.db, krate)));
-    name.cloned().unwrap_or_else(|| "_".to_owned())
+    let printed = names.printed.get(&krate).or_else(|| names.printed.get(&instances::first_like(cx.db, krate)));
+    printed.cloned().unwrap_or_else(|| name_of_further(cx, names, krate))
+}
+
+/// The name of a crate that only further builds have.
+fn name_of_further(cx: &Context<'_>, names: &CrateNames, krate: Crate) -> String {
+    let name = plain_name_of(cx, krate);
+    let version = krate.version(cx.db).filter(|_| names.by_printed.contains_key(&name));
+    version.map(|it| format!("{name}@{it}")).unwrap_or(name)
+}
+
+fn plain_name_of(cx: &Context<'_>, krate: Crate) -> String {
+    let name = krate.display_name(cx.db);
+    name.map_or_else(|| "_".to_owned(), |it| plain_name(it.crate_name().symbol().as_str()).to_owned())
 }
 
 /// The crates that a first segment may mean, in the order in which they are searched: the crate with this printed name,
@@ -88,10 +100,7 @@ fn name_crates(cx: &Context<'_>) -> CrateNames {
     }
     let mut shared: BTreeMap<String, Vec<Crate>> = BTreeMap::new();
     for krate in all {
-        let name = krate
-            .display_name(db)
-            .map_or_else(|| "_".to_owned(), |it| plain_name(it.crate_name().symbol().as_str()).to_owned());
-        shared.entry(name).or_default().push(krate);
+        shared.entry(plain_name_of(cx, krate)).or_default().push(krate);
     }
     for (name, crates) in shared {
         // The kind of a target is part of its name only if that is necessary.
