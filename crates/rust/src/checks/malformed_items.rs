@@ -7,7 +7,7 @@ use ra_ap_hir::{Adt, HasVisibility as _, ModuleDef, PathResolution, Type, Visibi
 use ra_ap_syntax::ast::{HasAttrs as _, HasGenericArgs as _, HasGenericParams as _, HasName as _, HasTypeBounds as _};
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, ast};
 
-use super::{entry_points, exhaustive, item_attributes, report, sized};
+use super::{bounds, entry_points, exhaustive, item_attributes, report, sized};
 use crate::finding::RawDiagnostic;
 use crate::finding::code::Code;
 use crate::view::Context;
@@ -90,6 +90,7 @@ pub(crate) fn malformed(cx: &Context<'_>, item: &SyntaxNode, head: &[SyntaxNode]
         }
         Some(ast::Item::Const(it)) if it.body().is_none() => without_value(item, "constant item", "constant", &mut add),
         Some(ast::Item::Static(it)) if it.body().is_none() => without_value(item, "static item", "static", &mut add),
+        Some(ast::Item::Static(it)) => unshared(cx, &it, &mut add),
         Some(ast::Item::Struct(_) | ast::Item::Union(_)) => {
             let fields = head.iter().filter(|it| it.kind() == SyntaxKind::IMPL_TRAIT_TYPE);
             fields.for_each(|it| add(it, Code::E0562, "`impl Trait` is not allowed in field types"));
@@ -129,6 +130,20 @@ fn refutable_parameters(cx: &Context<'_>, item: &ast::Fn, add: &mut Add<'_>) {
         if exhaustive::is_refutable(cx, &it) {
             add(it.syntax(), Code::E0005, "refutable pattern in function argument");
         }
+    }
+}
+
+/// A static whose type other threads may not use.
+fn unshared(cx: &Context<'_>, item: &ast::Static, add: &mut Add<'_>) {
+    let Some(written) = item.ty().filter(|_| item.mut_token().is_none()) else { return };
+    // Each thread has its own.
+    let is_of_thread = item.attrs().any(|it| it.simple_name().is_some_and(|it| it == "thread_local"));
+    let ty = cx.sema.to_def(item).map(|it| it.ty(cx.db));
+    let Some(ty) = ty.filter(|it| !it.contains_unknown() && !is_of_thread) else { return };
+    let sync = bounds::trait_at(cx, item.syntax(), "::core::marker::Sync");
+    if sync.is_some_and(|it| !ty.impls_trait(cx.db, it, &[])) {
+        let message = format!("`{}` cannot be shared between threads safely", written.syntax().text());
+        add(written.syntax(), Code::E0277, &message);
     }
 }
 

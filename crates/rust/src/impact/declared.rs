@@ -13,7 +13,7 @@ use super::edit_context::EditContext;
 use super::findings::Findings;
 use super::rule_input::Change;
 use crate::checks::imported_twice::{DefinedAgain, imported_twice};
-use crate::checks::{entry_points, report};
+use crate::checks::{entry_points, report, unresolved};
 use crate::finding::Finding;
 use crate::finding::code::Code;
 use crate::resolve::{at, paths};
@@ -102,7 +102,12 @@ pub(crate) fn duplicates(cx: &Context<'_>, file: &Arc<File>, deltas: &[&Delta<'_
         }
     });
     for (item, first) in found {
-        let compiled = |it: &OutlineItem| at::definition_at(&cx.sema, id, it.name_span.start).is_some();
+        let compiled = |it: &OutlineItem| match it.kind {
+            // Of two variants rust-analyzer knows one.
+            SymbolKind::Variant => positions::token(&cx.sema, id, it.name_span.start)
+                .is_some_and(|it| !unresolved::is_left_out(&cx.sema, id, &it)),
+            _ => at::definition_at(&cx.sema, id, it.name_span.start).is_some(),
+        };
         // Blocks of one type with different arguments may have members of the same name.
         let block = |it: &OutlineItem| {
             let around =

@@ -91,8 +91,15 @@ fn members(list: &ast::AssocItemList, around: &str, found: &mut Refused) {
     }
 }
 
-/// The items and comments directly in a body.
+/// The items and comments directly in a body, and the comments among the parameters.
 fn body(function: &ast::Fn, found: &mut Refused) {
+    if is_as_written(function.syntax()) {
+        let list = function.param_list().map(|it| it.syntax().clone());
+        let tokens = list.into_iter().flat_map(|it| it.children_with_tokens()).filter_map(|it| it.into_token());
+        let docs = tokens.filter(|it| it.kind() == SyntaxKind::COMMENT);
+        let message = "documentation comments cannot be applied to function parameters";
+        found.extend(docs.filter(|it| is_outer_doc(it.text())).map(|it| (it.text_range(), message.to_owned())));
+    }
     let Some(list) = function.body().and_then(|it| it.stmt_list()) else { return };
     comments(list.syntax(), found);
     for item in list.items() {
@@ -191,6 +198,7 @@ mod tests {
             "mod m { fn f(self: &u8) {} }",
             "use a::b;\n//! Inner.\nfn f() {}",
             "fn f() {}\n/// Nothing.",
+            "fn f(\n    /// Of a parameter.\n    a: u8,\n) {\n}",
             "impl A {\n    fn f() {}\n    /// Nothing.\n}",
             "fn f() {\n    g();\n    /// Nothing.\n}",
             "struct A {\n    a: u8,\n    /// Nothing.\n}",

@@ -224,7 +224,7 @@ const ITEMS: &[(&str, &str)] = &[
         "pub fn within(it: (Option<u8>, bool)) -> u8 {\n    match it {\n        (Some(1) | None, _) => 1,\n        (Some(_), true) => \
          2,\n    }\n}\n",
     ),
-    ("E0005 of a loop", "pub fn looped(all: Vec<Option<u8>>) {\n    for Some(_) in all {}\n}\n"),
+    ("E0005 of a loop", "pub fn each_some(all: Vec<Option<u8>>) {\n    for Some(_) in all {}\n}\n"),
     ("E0005 of a parameter", "pub fn taken_apart(Some(_): Option<u8>) {}\n"),
     ("E0005 of a closure", "pub fn closed(it: Option<u8>) {\n    let f = |Some(_): Option<u8>| ();\n    f(it);\n}\n"),
     (
@@ -232,8 +232,10 @@ const ITEMS: &[(&str, &str)] = &[
         "pub struct Lent<'a>(pub &'a u8);\npub fn lent(_: &u8, _: &u8) -> Lent {\n    unreachable!()\n}\n",
     ),
     ("E0277 of a derive", "#[derive(PartialOrd)]\npub struct Compared;\n"),
+    ("E0277 of a static", "pub static SHARED: std::cell::Cell<u8> = std::cell::Cell::new(1);\n"),
     ("E0277 of a supertrait", "pub struct Same;\nimpl Eq for Same {}\n"),
     ("E0277 of a field", "pub struct Wide {\n    pub it: [u8],\n    pub by: u8,\n}\n"),
+    ("E0428 of a variant", "pub enum Twice {\n    A,\n    A,\n}\n"),
     ("no code: a derive without a comma", "#[derive(Clone Copy)]\npub struct Spaced;\n"),
     ("no code: a derive with arguments", "#[derive(Clone(x))]\npub struct Argued;\n"),
     (
