@@ -721,3 +721,14 @@ fn a_dependency_of_another_build_has_its_name() {
     assert!(status == 200 && listed.contains(symbol), "{reply}");
     assert_eq!(usages(&server, "%3Capp::Held%20as%20base::Depth%3E::depth"), Vec::<String>::new());
 }
+
+#[test]
+fn an_edit_of_a_file_that_only_another_build_compiles_says_so() {
+    let server = app();
+    usages(&server, "app::level");
+    let edit = json!({"file": "src/only.rs", "search_context": "{ depth: level() }", "replacement": "{ depth: level() + 1 }", "dry_run": true});
+    let (status, reply) = server.post("/v1/edit", &edit);
+    let missing = &reply["meta"]["missing"][0];
+    assert_eq!(status, 200, "{reply}");
+    assert_eq!((&missing["code"], &missing["scope"]), (&json!("cfg_off"), &json!("src/only.rs")), "{reply}");
+}

@@ -213,7 +213,7 @@ impl Rust {
             let is_known = |it: &&Arc<str>| is_compiled(it) || elsewhere.contains(&***it);
             there
                 .filter(|it| LANGUAGE.takes(it) && !is_known(it))
-                .for_each(|it| change_impact.coverage.lacks(not_included(it)));
+                .for_each(|path| change_impact.coverage.lacks(not_included(it, path)));
             without_tests.into_iter().for_each(|it| change_impact.lacks_tests(it));
             Ok(change_impact)
         })?;

@@ -1,6 +1,7 @@
 //! What may be missing from an answer.
 
 use crate::LANGUAGE;
+use crate::names::instances;
 use crate::view::Context;
 use semdex_engine::files::File;
 use semdex_engine::too_deep;
@@ -26,14 +27,23 @@ pub(crate) fn file_coverage(cx: &Context<'_>, file: &File) -> Coverage {
     };
     let in_a_crate = cx.file_id(&file.path).is_some_and(is_in_a_crate);
     if cx.is_loaded() && !in_a_crate {
-        coverage.lacks(not_included(&file.path));
+        coverage.lacks(not_included(cx, &file.path));
     }
     coverage
 }
 
-/// No crate includes the file, so it was not checked.
-pub(crate) fn not_included(file: &str) -> Missing {
-    let detail =
-        "no crate of the workspace includes this file: a `mod` line is missing, or no package has it as a target";
-    Missing::new(MissingCode::NotInAPackage, file, detail)
+/// No crate of the default build includes the file, so it was not checked in full.
+pub(crate) fn not_included(cx: &Context<'_>, file: &str) -> Missing {
+    let is_of_further = |id| !instances::further_owners(cx.db, id).is_empty();
+    let (code, detail) = match cx.file_id(file).is_some_and(is_of_further) {
+        true => (
+            MissingCode::CfgOff,
+            "`cfg` keeps this file out of the default build, and the builds that compile it are not checked in full",
+        ),
+        false => (
+            MissingCode::NotInAPackage,
+            "no crate of the workspace includes this file: a `mod` line is missing, or no package has it as a target",
+        ),
+    };
+    Missing::new(code, file, detail)
 }
