@@ -89,6 +89,11 @@ pub(crate) fn derives_of(sema: &Semantics<'_, RootDatabase>, adt: &ast::Adt) -> 
     found
 }
 
+/// Whether a type derives a trait in the build that is read, if a derive is under a condition.
+pub(crate) fn has_derive(cx: &Context<'_>, file: &File, item: &OutlineItem, name: &str) -> bool {
+    adt_of(cx, file, item).is_some_and(|it| derives_of(&cx.sema, &it).iter().any(|it| it.0 == name))
+}
+
 fn adt_of(cx: &Context<'_>, file: &File, item: &OutlineItem) -> Option<ast::Adt> {
     let own = type_of(file.outline(), item)?;
     let token = positions::token(&cx.sema, cx.file_id(&file.path)?, own.name_span.start)?;

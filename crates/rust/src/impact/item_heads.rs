@@ -13,7 +13,6 @@ use ra_ap_syntax::{AstNode as _, Edition, SourceFile, SyntaxKind, SyntaxNode, as
 use super::delta::Delta;
 use super::findings::Findings;
 use super::scope_changes::ScopeChanges;
-use super::unresolved_names::derived;
 use super::{conflicts, generics, helper_attributes};
 use crate::checks::{bound_twice, report};
 use crate::finding::code::Code;
@@ -164,7 +163,7 @@ fn unfit_derives<'db>(cx: &Context<'db>, file: &Arc<File>, adt: &ast::Adt, out: 
     }
     let definition = cx.file_id(&file.path).and_then(|id| at::definition_at(&cx.sema, id, item.name_span.start));
     let Some(Definition::Adt(own)) = definition else { return };
-    let is_there = |name: &str| derived(item, file, name).is_some();
+    let is_there = |name: &str| derived_macros.iter().any(|it| it.0 == name);
     let is_implemented = |name: &str| {
         let mut of_type = Impl::all_for_type(cx.db, own.ty(cx.db)).into_iter().filter_map(|it| it.trait_(cx.db));
         of_type.any(|it| it.name(cx.db).as_str() == name)

@@ -14,7 +14,7 @@ use super::affected::ChangedSymbol;
 use super::delta::{derives, is_type};
 use super::edit_context::EditContext;
 use super::findings::Findings;
-use super::unresolved_names::derived;
+use super::helper_attributes::has_derive;
 use crate::checks::report;
 use crate::finding::code::Code;
 use crate::index::search::Occurrence;
@@ -65,7 +65,7 @@ pub(crate) fn unmet_by_removed_traits(
         }
         let Some((file, own)) = type_of_cause(cx, changed_symbol, edit) else { continue };
         for need in needs {
-            if derived(&own, &file, need).is_some() {
+            if has_derive(cx, &file, &own, need) {
                 let at = own.name_span;
                 let message = format!("`{}` does not implement `{lost}`, which `{need}` needs", own.name);
                 out.add(report::error(cx, file.lines().place(&file.path, at), Code::E0277, message));
