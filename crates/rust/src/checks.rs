@@ -7,6 +7,7 @@ pub(crate) mod ambiguous_numbers;
 pub(crate) mod anchors;
 pub(crate) mod assignments;
 pub(crate) mod async_recursion;
+pub(crate) mod body_impls;
 pub(crate) mod bound_twice;
 pub(crate) mod bounds;
 pub(crate) mod branches;

@@ -7,17 +7,18 @@ use either::Either;
 use ra_ap_hir::{
     Adt, AnyDiagnostic, AsAssocItem as _, AssocItemContainer, CastError, Const, DefWithBody, Function, GenericDef,
     HasSource as _, HirDisplay as _, HirFileId, InFile, ModuleDef, PathResolution, Semantics, Static, StructKind,
-    TraitRef, Type, UnresolvedMethodCall, VariantId,
+    TraitRef, Type, UnimplementedTrait, UnresolvedMethodCall, VariantId,
 };
 use ra_ap_ide::{FileId, FileRange, RootDatabase, TextRange};
 use ra_ap_syntax::ast::HasArgList as _;
 use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxKind, SyntaxNode, SyntaxNodePtr, ast};
 
 use super::places::salient;
-use super::{constants, error_types, lookup, mismatches, outer_items, patterns, places, unknown_types};
+use super::{body_impls, constants, error_types, lookup, mismatches, outer_items, patterns, places, unknown_types};
 use crate::bounds::{Bound, MOST_ERRORS};
 use crate::finding::code::Code;
 use crate::finding::{RawDiagnostic, Subject};
+use crate::names::definitions::plain_name;
 use crate::syntax::nesting;
 use crate::syntax::positions::span;
 use crate::view::{Context, Fault, unless_at_fault};
@@ -170,6 +171,16 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
         AnyDiagnostic::UnresolvedMethodCall(it) if is_member_of_object(&ty(&it.receiver)) => return None,
         AnyDiagnostic::UnresolvedField(it) if is_member_of_object(&ty(&it.receiver)) => return None,
         AnyDiagnostic::UnimplementedTrait(it) if is_of_object(cx.db, &it.trait_predicate.trait_ref()) => return None,
+        AnyDiagnostic::UnimplementedTrait(it) if is_met_in_body(cx, &it) => return None,
+        AnyDiagnostic::UnresolvedMethodCall(it)
+            if body_impls::may_have_member(
+                cx,
+                body_impls::name_of(cx.db, &it.receiver).as_deref(),
+                plain_name(it.name.as_str()),
+            ) =>
+        {
+            return None;
+        }
         AnyDiagnostic::UnresolvedMethodCall(it) => {
             let name = it.name.display(cx.db, edition);
             let receiver = ty(&it.receiver);
@@ -198,7 +209,13 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
             let message = "no associated item of this name found".to_owned();
             let node: InFile<SyntaxNodePtr> = it.expr_or_pat.map(AstPtr::into);
             let path = node.value.to_node(&cx.sema.parse_or_expand(node.file_id));
-            let name = path.descendants().filter_map(ast::NameRef::cast).last();
+            let names: Vec<ast::NameRef> = path.descendants().filter_map(ast::NameRef::cast).collect();
+            let name = names.last();
+            if let [.., ty, member] = &names[..]
+                && body_impls::may_have_member(cx, Some(plain_name(&ty.text())), plain_name(&member.text()))
+            {
+                return None;
+            }
             // In an expansion the name may be input of the macro where the path is not.
             let node = node.with_value(name.map_or(node.value, |it| SyntaxNodePtr::new(it.syntax())));
             diagnostic_at(cx, node, Code::E0599, message).about(Subject::Member { receiver: String::new() })
@@ -596,6 +613,12 @@ fn ends_in_unknown_macro(sema: &Semantics<'_, RootDatabase>, node: &InFile<Synta
         it.descendants().find_map(ast::MacroCall::cast).filter(|call| call.syntax().text_range() == it.text_range())
     });
     call.is_some_and(|it| sema.resolve_macro_call(&it).is_none())
+}
+
+/// Whether an `impl` block in a body may meet a bound, or one that it comes from.
+fn is_met_in_body(cx: &Context<'_>, error: &UnimplementedTrait<'_>) -> bool {
+    let mut bounds = std::iter::once(&error.trait_predicate).chain(&error.parent_trait_predicates);
+    bounds.any(|it| body_impls::may_implement(cx, it.trait_ref().trait_(), &it.trait_ref().self_ty()))
 }
 
 /// Whether the type has the method all the same: it was not known yet when the method was looked up, because of

@@ -8,7 +8,7 @@ use ra_ap_hir::{
 use ra_ap_ide::RootDatabase;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
-use super::report;
+use super::{body_impls, report};
 use crate::finding::code::Code;
 use crate::finding::{RawDiagnostic, Subject};
 use crate::view::Context;
@@ -43,7 +43,9 @@ fn check_binary<'db>(cx: &Context<'db>, expression: &ast::BinExpr) -> Option<Raw
         let of = trait_with(cx.db, cx.sema.resolve_bin_expr(expression)?)?;
         // A raw pointer has one implementation of each comparison, and the right operand is coerced to its parameter.
         let is_coerced = || left.is_raw_ptr() && right.could_coerce_to(cx.db, &left);
-        left.impls_trait(cx.db, of, std::slice::from_ref(&right)) || is_coerced()
+        left.impls_trait(cx.db, of, std::slice::from_ref(&right))
+            || is_coerced()
+            || body_impls::may_implement(cx, of, &left)
     };
     if has_it {
         return None;
@@ -94,7 +96,7 @@ fn check_unary(cx: &Context<'_>, expression: &ast::PrefixExpr) -> Option<RawDiag
         return None;
     }
     let of = trait_with(cx.db, cx.sema.resolve_prefix_expr(expression)?)?;
-    if ty.impls_trait(cx.db, of, &[]) {
+    if ty.impls_trait(cx.db, of, &[]) || body_impls::may_implement(cx, of, &ty) {
         return None;
     }
     let target = cx.sema.scope(expression.syntax())?.krate().to_display_target(cx.db);

@@ -10,9 +10,10 @@ use super::findings::Findings;
 use super::rule_input::{Change, EditedFile};
 use crate::checks::unresolved::{is_left_out, unresolved_kind};
 use crate::checks::unresolved_paths::as_code;
-use crate::checks::{lookup, report};
+use crate::checks::{body_impls, lookup, report};
 use crate::finding::Subject;
 use crate::finding::code::Code;
+use crate::names::definitions::plain_name;
 use crate::names::{Reader, Resolution, UnresolvedReason};
 use crate::syntax::positions;
 use crate::view::Context;
@@ -89,6 +90,10 @@ pub(crate) fn unresolved_names<'db>(
             (code, false) => code,
         };
         let qualifier = token.parent_ancestors().find_map(ast::Path::cast).and_then(|it| it.qualifier());
+        let of = qualifier.as_ref().filter(|_| code == Code::E0599).and_then(|it| it.segment()?.name_ref());
+        if of.is_some_and(|it| body_impls::may_have_member(cx, Some(plain_name(&it.text())), word)) {
+            continue;
+        }
         if qualifier.is_some_and(|it| cascades::is_unbound(&cx.sema, &token, &it.syntax().text().to_string())) {
             continue;
         }
