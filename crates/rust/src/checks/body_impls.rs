@@ -1,5 +1,5 @@
-//! `impl` blocks in bodies. For the compiler they hold everywhere. rust-analyzer looks for them only from a type or trait
-//! that is declared directly in the same block. What it does not find because of this is no error.
+//! `impl` blocks in bodies. For the compiler they hold everywhere. rust-analyzer looks for them only from a type or
+//! trait that is declared directly in the same block. What it does not find because of this is no error.
 
 use ra_ap_base_db::FileText;
 use ra_ap_hir::attach_db;
