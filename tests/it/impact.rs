@@ -40,7 +40,7 @@ fn broken(reply: &Value) -> Vec<String> {
 }
 
 fn broken_at(it: &Value) -> String {
-    format!("{}:{} {}", it["file"].as_str().unwrap(), it["line"], it["code"].as_str().unwrap())
+    format!("{}:{} {}", it["file"].as_str().unwrap(), it["line"], it["code"].as_str().unwrap_or_default())
 }
 
 #[test]
@@ -284,6 +284,34 @@ fn tests_that_reach_a_change_through_others_are_told_of_languages_with_servers()
     // A test that is a call has no name.
     let reply = ask("src/add.ts", "return a + b", "return b + a");
     assert_eq!(told(&reply), ["tests/sum.test.ts:6 null 2"], "{reply}");
+}
+
+/// The disk has the data, and no file of code changes when it comes or goes.
+#[test]
+fn data_that_an_edit_includes_has_to_be_there() {
+    let server = Server::on(&[
+        ("Cargo.toml", "[package]\nname = \"x\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
+        (
+            "src/lib.rs",
+            "pub const A: &str = include_str!(\"a.txt\");\npub const B: &[u8] =\n    include_bytes!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/data/b\"));\n\
+             #[cfg(any())]\npub const C: &str = include_str!(\"a.txt\");\n",
+        ),
+        ("src/a.txt", "a\n"),
+        ("src/other.txt", "b\n"),
+        ("data/b", "b\n"),
+    ]);
+    server.wait_ready();
+    let edit = |from: &str, to: &str| {
+        let edit = json!({"file": "src/lib.rs", "search_context": from, "replacement": to, "dry_run": true});
+        let (status, reply) = server.post("/v1/edit", &edit);
+        assert_eq!(status, 200, "{reply}");
+        broken(&reply)
+    };
+    assert_eq!(edit("A: &str = include_str!(\"a.txt", "A: &str = include_str!(\"b.txt"), ["src/lib.rs:1 "]);
+    assert_eq!(edit("/data/b", "/data/c"), ["src/lib.rs:3 "]);
+    assert_eq!(edit("A: &str = include_str!(\"a.txt", "A: &str = include_str!(\"other.txt"), [""; 0]);
+    assert_eq!(edit("C: &str = include_str!(\"a.txt", "C: &str = include_str!(\"b.txt"), [""; 0], "no build has it");
+    assert_eq!(edit("pub const A", "pub(crate) const A"), [""; 0]);
 }
 
 /// The compiler reports only the delimiter, literal or comment, and compiles nothing.

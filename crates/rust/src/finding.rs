@@ -240,6 +240,7 @@ pub(crate) enum RuleId {
     Heads,
     Lifetimes,
     Files,
+    IncludedData,
     Main,
     GivenTypes,
     UnusedParameters,

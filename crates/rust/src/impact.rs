@@ -33,6 +33,7 @@ pub(crate) mod gone;
 pub(crate) mod helper_attributes;
 pub(crate) mod holders;
 pub(crate) mod impls;
+pub(crate) mod included_data;
 pub(crate) mod item_heads;
 pub(crate) mod layout;
 pub(crate) mod lifetimes;

@@ -10,8 +10,8 @@ use super::edit_context::EditContext;
 use super::findings::Findings;
 use super::rule_input::{Change, EditedFile, NamedPlace, TraitImpl};
 use super::{
-    constness, declared, dyn_traits, gated_heads, generics, given_types, gone, helper_attributes, impls, item_heads,
-    lifetimes, removed_traits, unresolved_names, unused,
+    constness, declared, dyn_traits, gated_heads, generics, given_types, gone, helper_attributes, impls, included_data,
+    item_heads, lifetimes, removed_traits, unresolved_names, unused,
 };
 use crate::checks::rules;
 use crate::finding::code::Code;
@@ -195,6 +195,13 @@ pub(crate) const RULES: &[Rule] = &[
         codes: &[E0583],
         when: When::Always,
         check: Check::Change(declared::without_files),
+    },
+    Rule {
+        id: RuleId::IncludedData,
+        about: "data that `include_str!` and `include_bytes!` do not find",
+        codes: &[Uncoded],
+        when: When::Always,
+        check: Check::Change(included_data::missing_data),
     },
     Rule {
         id: RuleId::Main,

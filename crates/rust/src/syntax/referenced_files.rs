@@ -38,6 +38,27 @@ pub(crate) fn takes_data(text: &str, name: &str, in_docs: bool) -> bool {
     })
 }
 
+/// Where the compiler looks for the data that `include_str!` or `include_bytes!` with these tokens takes in, in a file
+/// with this name. Empty if only an expansion or the environment decides.
+pub(crate) fn data_candidates(name: &str, input: &[&str]) -> Vec<String> {
+    let directory = name.rsplit_once('/').map_or("", |it| it.0);
+    match input {
+        [literal] | [literal, ","] => value(literal).map(|it| vec![join(directory, it)]).unwrap_or_default(),
+        ["concat", "!", "(", "env", "!", "(", "\"CARGO_MANIFEST_DIR\"", ")", ",", literal, ")"] => {
+            value(literal).map(|it| above_with(directory, it)).unwrap_or_default()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A path below the directory of a manifest, which may be in any directory above.
+fn above_with(directory: &str, path: &str) -> Vec<String> {
+    let above = std::iter::successors(Some(directory), |it| {
+        (!it.is_empty()).then(|| it.rsplit_once('/').map_or("", |it| it.0))
+    });
+    above.map(|it| join(it, path.trim_start_matches('/'))).collect()
+}
+
 /// The tokens of a Rust file after its shebang, each with its text.
 pub(crate) fn tokens(text: &str) -> impl Iterator<Item = (TokenKind, &str)> {
     let mut start = strip_shebang(text).unwrap_or(0);
@@ -131,11 +152,7 @@ impl<'a> Scan<'a> {
         let of_manifest =
             [",", ")", "\"CARGO_MANIFEST_DIR\"", "(", "!", "env", "(", "!", "concat", "(", "!", "include"];
         if of_manifest.iter().enumerate().all(|(back, it)| self.word(back) == *it) {
-            // Any directory above may contain the manifest.
-            let above = std::iter::successors(Some(self.directory), |it| {
-                (!it.is_empty()).then(|| it.rsplit_once('/').map_or("", |it| it.0))
-            });
-            let candidates = above.map(|it| join(it, value.trim_start_matches('/'))).collect();
+            let candidates = above_with(self.directory, value);
             self.found.push(ReferencedFile { candidates, has_path: true });
         }
     }
@@ -226,5 +243,14 @@ mod tests {
         check("a/src/b.rs", "include!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/x.rs\"));", &["a/src/x.rs a/x.rs x.rs"]);
         check("a/src/b.rs", "include!(concat!(env!(\"OUT_DIR\"), \"/x.rs\"));", &[]);
         check("src/lib.rs", "include!(\"/abs/x.rs\");", &["/abs/x.rs"]);
+    }
+
+    #[test]
+    fn data_is_below_the_file_or_its_manifest() {
+        assert_eq!(data_candidates("src/a/b.rs", &["\"../x.txt\"", ","]), ["src/x.txt"]);
+        let of_manifest = ["concat", "!", "(", "env", "!", "(", "\"CARGO_MANIFEST_DIR\"", ")", ",", "\"/x\"", ")"];
+        assert_eq!(data_candidates("a/src/b.rs", &of_manifest), ["a/src/x", "a/x", "x"]);
+        assert!(data_candidates("src/b.rs", &["env", "!", "(", "\"X\"", ")"]).is_empty());
+        assert!(data_candidates("src/b.rs", &["\"a\\tb\""]).is_empty(), "an escape");
     }
 }
