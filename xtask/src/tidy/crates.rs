@@ -59,6 +59,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "model",
             "nesting",
             "pin",
+            "steps",
         ],
     ),
     // For dev-dependencies alone, which no row restricts.
