@@ -314,6 +314,37 @@ fn data_that_an_edit_includes_has_to_be_there() {
     assert_eq!(edit("pub const A", "pub(crate) const A"), [""; 0]);
 }
 
+/// The text that a `cfg` was around stays, and is compiled for the first time.
+#[test]
+fn code_that_an_edit_switches_on_is_judged() {
+    const OFF: &str = "#[cfg(feature = \"x\")]\n";
+    let server = Server::on(&[
+        ("Cargo.toml", "[package]\nname = \"x\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[features]\nx = []\n"),
+        (
+            "src/lib.rs",
+            &format!(
+                "pub struct N;\nmacro_rules! from {{\n    ($t:ty) => {{\n        impl From<$t> for N {{\n            fn from(it: $t) -> N {{ \
+                 it.missing() }}\n        }}\n    }};\n}}\n{OFF}from! {{ u128 }}\n{OFF}mod inner {{\n    pub fn f() -> u8 {{ missing() }}\n\
+                 }}\n{OFF}mod file;\n{OFF}impl N {{\n    pub fn f(&self) -> Missing {{ \"\" }}\n}}\n"
+            ),
+        ),
+        ("src/file.rs", "pub mod below;\n\npub fn f() -> u8 {\n    \"\"\n}\n"),
+        ("src/file/below.rs", "pub fn f() -> u8 {\n    \"\"\n}\n"),
+    ]);
+    server.wait_ready();
+    let edit = |before: &str| {
+        let from = format!("{OFF}{before}");
+        let edit = json!({"file": "src/lib.rs", "search_context": from, "replacement": before, "dry_run": true});
+        let (status, reply) = server.post("/v1/edit", &edit);
+        assert_eq!(status, 200, "{reply}");
+        broken(&reply)
+    };
+    assert_eq!(edit("from! { u128 }"), ["src/lib.rs:5 E0599"]);
+    assert_eq!(edit("mod inner"), ["src/lib.rs:12 E0425"]);
+    assert_eq!(edit("mod file;"), ["src/file.rs:4 E0308", "src/file/below.rs:2 E0308"]);
+    assert_eq!(edit("impl N {"), ["src/lib.rs:18 E0425"]);
+}
+
 /// The compiler reports only the delimiter, literal or comment, and compiles nothing.
 #[test]
 fn nothing_else_is_broken_in_a_crate_with_a_text_that_cannot_be_read() {

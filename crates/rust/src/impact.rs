@@ -49,6 +49,7 @@ pub(crate) mod rules;
 pub(crate) mod scope_changes;
 pub(crate) mod settle;
 pub(crate) mod sizes;
+pub(crate) mod switched_on;
 pub(crate) mod unreadable;
 pub(crate) mod unresolved_names;
 pub(crate) mod unused;

@@ -23,7 +23,7 @@ use crate::impact::misfits::misfits_of;
 use crate::impact::unreadable::Uncompiled;
 use crate::impact::{
     arity, compared_heads, derives, find_affected, fixed_names, further_builds, impact_of, imports_at_stake, modules,
-    of_layout, reaching, report_tests, scope_changes, settle,
+    of_layout, reaching, report_tests, scope_changes, settle, switched_on,
 };
 use crate::load::planned::{Planned, is_planned};
 use crate::questions::coverage::not_included;
@@ -95,6 +95,7 @@ impl Rust {
         let view_before = || self.view(before.clone()).with(&stumbles);
         view_before().ask(|it| {
             scope_changes::widen_by_imports(it, &mut edit);
+            switched_on::note_switches(it, &mut edit);
             Ok(())
         })?;
         let deltas = edit.deltas();

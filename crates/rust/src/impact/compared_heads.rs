@@ -124,7 +124,10 @@ pub(crate) fn errors_of_heads(
         };
         let Some((file, map)) = cx.files.get(path).zip(maps.get(&**path)) else { continue };
         let scope_changes = &edit.scope_changes[index];
-        let is_affected = |at: Span| !map.is_untouched(at) || scope_changes.concerns(&file.text[at.start..at.end]);
+        let is_affected = |at: Span| {
+            let is_on = || side == Side::After && edit.is_switched_on(index, at);
+            !map.is_untouched(at) || scope_changes.concerns(&file.text[at.start..at.end]) || is_on()
+        };
         if let Some(id) = cx.file_id(path) {
             let tree = cx.sema.parse_guess_edition(id);
             let items = tree.syntax().descendants();

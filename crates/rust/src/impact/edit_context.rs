@@ -6,10 +6,11 @@ use std::sync::Arc;
 use super::comments::Comments;
 use super::delta::{Delta, altered_types, deltas};
 use super::scope_changes::ScopeChanges;
+use super::switched_on::Switches;
 use crate::LANGUAGE;
 use semdex_engine::RenamedNames;
 use semdex_engine::files::{File, Files};
-use semdex_model::{FileEdit, OutlineItem};
+use semdex_model::{FileEdit, OutlineItem, Span};
 use semdex_text::diff::OffsetMap;
 
 /// The edited files in both states.
@@ -20,6 +21,8 @@ pub(crate) struct EditContext {
     /// The mapping from the state after to the state before.
     pub(crate) backs: BTreeMap<String, OffsetMap>,
     pub(crate) scope_changes: Vec<ScopeChanges>,
+    /// What `cfg` switches off in each file, once it is known.
+    pub(crate) switches: Vec<Switches>,
     /// The indices of the files that are deleted.
     pub(crate) deleted: Vec<usize>,
     /// The moved files by their old names: the new name, and the map of the text with its inverse.
@@ -57,7 +60,19 @@ impl EditContext {
         });
         let moved_files = moved_files.collect();
         let comments = olds.iter().map(|_| Default::default()).collect();
-        EditContext { maps, backs, scope_changes, olds, news, deleted, moved_files, comments }
+        let switches = Vec::new();
+        EditContext { maps, backs, scope_changes, switches, olds, news, deleted, moved_files, comments }
+    }
+
+    /// Whether a place of an edited file, which stays, is compiled only since the edit.
+    pub(crate) fn is_switched_on(&self, index: usize, at: Span) -> bool {
+        let back = self.backs.get(&*self.news[index].path);
+        self.switches.get(index).zip(back).is_some_and(|(switches, back)| switches.switch_on(back, at))
+    }
+
+    /// Whether a place of this file may be one.
+    pub(crate) fn may_switch_on(&self, index: usize) -> bool {
+        self.switches.get(index).is_some_and(|it| !it.is_empty())
     }
 
     /// The current position of a place from the state before; `None` if the edit removed it, or made it a comment.

@@ -18,8 +18,8 @@ use super::fixed_names::Missed;
 use super::impls::shape_at;
 use super::unresolved_names::bodies_with_other_imports;
 use super::{
-    arity, compared_heads, declared, dyn_traits, helper_attributes, holders, macros, reexports, sizes, unused,
-    wellformed,
+    arity, compared_heads, declared, dyn_traits, helper_attributes, holders, macros, reexports, sizes, switched_on,
+    unused, wellformed,
 };
 use crate::checks::expansions::MAX_MACROS;
 use crate::checks::{ambiguous_globs, anchors, derive_expansion, errors};
@@ -35,7 +35,7 @@ use crate::usages;
 use crate::usages::names_now;
 use crate::view::Context;
 use semdex_engine::files::File;
-use semdex_model::{ChangeKind, OutlineItem, Role, SymbolKind};
+use semdex_model::{ChangeKind, OutlineItem, Role, Span, SymbolKind};
 use semdex_text::words::words;
 
 /// The most members of a hidden or removed module that are searched for.
@@ -71,6 +71,8 @@ pub(crate) fn affected_set<'a>(
         let changed: BTreeSet<usize> = of_file.iter().filter_map(|it| it.after).map(|it| it.name_span.start).collect();
         let scope_changes = &edit.scope_changes[index];
         let mut bodies = scope_changes.bodies(new);
+        bodies.extend(switched_on::bodies(edit, index));
+        affected.bodies_by_ref.extend(switched_on::bodies_of_files(cx, edit, index));
         bodies.extend(changed.into_iter().filter_map(|it| Some(anchors::body_item_around(new, it)?.name_span.start)));
         let mut shapes = Shapes::new();
         for (before, after) in pairs((old.outline(), &old.text), (new.outline(), &new.text), &of_file) {
@@ -87,7 +89,7 @@ pub(crate) fn affected_set<'a>(
             }
         }
         affected.shapes.extend(shapes);
-        for (before, after) in altered_calls(cx, edit, old, new) {
+        for (before, after) in altered_calls(cx, edit, index) {
             if let Some(before) = before {
                 bodies_by_ref.remove(&(old.path.clone(), before));
             }
@@ -143,12 +145,15 @@ fn note_declared_again(
     }
 }
 
-/// The macro calls among items whose text the edit alters, or which it writes: the starts before and after.
-fn altered_calls(cx: &Context<'_>, edit: &EditContext, old: &File, new: &File) -> Vec<(Option<usize>, usize)> {
+/// The macro calls among items whose text the edit alters, or which it writes or switches on: the starts before and
+/// after.
+fn altered_calls(cx: &Context<'_>, edit: &EditContext, index: usize) -> Vec<(Option<usize>, usize)> {
+    let (old, new) = (&edit.olds[index], &edit.news[index]);
     let Some(back) = edit.backs.get(&*new.path) else { return Vec::new() };
     let tree = SourceFile::parse(&new.text, Edition::CURRENT).tree();
     let calls = tree.syntax().descendants().filter_map(ast::MacroCall::cast).filter(is_among_items);
-    let places = calls.map(|it| span(it.syntax().text_range())).filter(|it| !back.is_untouched(*it));
+    let is_altered = |it: &Span| !back.is_untouched(*it) || edit.is_switched_on(index, *it);
+    let places = calls.map(|it| span(it.syntax().text_range())).filter(is_altered);
     let was_call = |at: usize| {
         let call = cx.file_id(&old.path).and_then(|it| anchors::macro_call_at(&cx.sema, it, at));
         call.is_some_and(|it| span(it.syntax().text_range()).start == at)

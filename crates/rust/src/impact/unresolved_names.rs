@@ -47,8 +47,13 @@ pub(crate) fn unresolved_names<'db>(
     places.retain(|it| !removed_variants.contains(it.1));
     let written = back.gaps().into_iter().flat_map(|it| words_at(&file.text, it));
     places.extend(written.filter(|(at, word)| !back.is_untouched(Span::new(*at, at + word.len()))));
+    let is_on = |at: usize, word: &str| edit.is_switched_on(index, Span::new(at, at + word.len()));
+    if edit.may_switch_on(index) {
+        places.extend(words(&file.text).filter(|it| is_on(it.0, it.1)));
+    }
     for (at, word) in places {
-        let before = back.offset(at).filter(|_| back.is_untouched(Span::new(at, at + word.len())));
+        let is_old = || back.is_untouched(Span::new(at, at + word.len())) && !is_on(at, word);
+        let before = back.offset(at).filter(|_| is_old());
         if before.is_some_and(|it| affected.unresolved.contains(&(file.path.clone(), it))) {
             continue;
         }
