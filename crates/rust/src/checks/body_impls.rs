@@ -123,7 +123,7 @@ fn declared_type(item: &ast::Item) -> Option<String> {
         ast::Item::Trait(it) => it.name(),
         _ => None,
     };
-    Some(plain_name(&name?.text()).to_owned())
+    Some(plain_name(name?.text()).to_owned())
 }
 
 fn member_name(item: &ast::AssocItem) -> Option<String> {
@@ -133,7 +133,7 @@ fn member_name(item: &ast::AssocItem) -> Option<String> {
         ast::AssocItem::TypeAlias(it) => it.name(),
         ast::AssocItem::MacroCall(_) => None,
     };
-    Some(plain_name(&name?.text()).to_owned())
+    Some(plain_name(name?.text()).to_owned())
 }
 
 fn without_references(ty: ast::Type) -> ast::Type {
@@ -152,5 +152,5 @@ fn path_of(ty: &ast::Type) -> Option<ast::Path> {
 }
 
 fn last(path: &ast::Path) -> Option<String> {
-    Some(plain_name(&path.segment()?.name_ref()?.text()).to_owned())
+    Some(plain_name(path.segment()?.name_ref()?.text()).to_owned())
 }

@@ -212,7 +212,7 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
             let names: Vec<ast::NameRef> = path.descendants().filter_map(ast::NameRef::cast).collect();
             let name = names.last();
             if let [.., ty, member] = &names[..]
-                && body_impls::may_have_member(cx, Some(plain_name(&ty.text())), plain_name(&member.text()))
+                && body_impls::may_have_member(cx, Some(plain_name(ty.text())), plain_name(member.text()))
             {
                 return None;
             }

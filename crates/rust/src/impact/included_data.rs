@@ -45,7 +45,7 @@ fn missing_in(cx: &Context<'_>, change: &Change<'_, '_>, file: &File, out: &mut 
 
 fn is_of_data(call: &ast::MacroCall) -> bool {
     let name = call.path().and_then(|it| it.segment()).and_then(|it| it.name_ref());
-    name.is_some_and(|it| matches!(it.text().as_ref(), "include_str" | "include_bytes"))
+    name.is_some_and(|it| matches!(it.text(), "include_str" | "include_bytes"))
 }
 
 /// The tokens within the delimiters of a call, without white space and comments.

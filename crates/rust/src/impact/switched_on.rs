@@ -83,7 +83,7 @@ pub(crate) fn bodies_of_files(cx: &Context<'_>, edit: &EditContext, index: usize
     let mut left: Vec<Arc<File>> = if is_any { vec![new.clone()] } else { Vec::new() };
     while let Some(file) = left.pop() {
         for named in referenced_files(&file.path, &file.text).into_iter().flat_map(|it| it.candidates) {
-            let Some(file) = cx.files.get(&*named).filter(|_| seen.insert(named.clone())) else { continue };
+            let Some(file) = cx.files.get(&named).filter(|_| seen.insert(named.clone())) else { continue };
             let is_module = |it| cx.sema.file_to_module_defs(it).next().is_some();
             if cx.file_id(&named).is_some_and(is_module) || edit.news.iter().any(|it| it.path == file.path) {
                 continue;

@@ -17,7 +17,7 @@ pub(crate) struct Uncompiled(HashSet<CrateId>);
 impl Uncompiled {
     /// Because of these files, which are edited.
     pub(crate) fn after(cx: &Context<'_>, edited: &[Arc<File>]) -> Uncompiled {
-        let unreadable = edited.iter().filter(|it| Rest::of(&it.outline()).is_unreadable);
+        let unreadable = edited.iter().filter(|it| Rest::of(it.outline()).is_unreadable);
         let owners =
             unreadable.filter_map(|it| cx.file_id(&it.path)).flat_map(|it| instances::owners(cx.db, it).to_vec());
         Uncompiled(owners.flat_map(|it| it.transitive_rev_deps(cx.db)).collect())

@@ -96,7 +96,7 @@ pub(crate) fn unresolved_names<'db>(
         };
         let qualifier = token.parent_ancestors().find_map(ast::Path::cast).and_then(|it| it.qualifier());
         let of = qualifier.as_ref().filter(|_| code == Code::E0599).and_then(|it| it.segment()?.name_ref());
-        if of.is_some_and(|it| body_impls::may_have_member(cx, Some(plain_name(&it.text())), word)) {
+        if of.is_some_and(|it| body_impls::may_have_member(cx, Some(plain_name(it.text())), word)) {
             continue;
         }
         if qualifier.is_some_and(|it| cascades::is_unbound(&cx.sema, &token, &it.syntax().text().to_string())) {

@@ -114,7 +114,7 @@ fn is_judged(cx: &Context<'_>, id: FileId) -> bool {
 
 /// The diagnostics of a file in the crate for which it is read.
 pub(crate) fn diagnostics_in_crate(cx: &Context<'_>, file: &Arc<File>, id: FileId) -> Result<Vec<Diagnostic>> {
-    if Rest::of(&file.outline()).is_unreadable {
+    if Rest::of(file.outline()).is_unreadable {
         return Ok(report::syntax_errors(file).map(Diagnostic::from).collect());
     }
     let found = full(cx, id, AssistResolveStrategy::None)?;
