@@ -343,6 +343,14 @@ fn code_that_an_edit_switches_on_is_judged() {
     assert_eq!(edit("mod inner"), ["src/lib.rs:12 E0425"]);
     assert_eq!(edit("mod file;"), ["src/file.rs:4 E0308", "src/file/below.rs:2 E0308"]);
     assert_eq!(edit("impl N {"), ["src/lib.rs:18 E0425"]);
+    server.home.write(
+        "src/added.rs",
+        "use crate::nothing;\n\npub fn f(it: Gone) -> u8 {\n    it\n}\n\npub fn g() -> u8 {\n    \"\"\n}\n",
+    );
+    let edit = json!({"file": "src/lib.rs", "search_context": "pub struct N;", "replacement": "pub struct N;\nmod added;", "dry_run": true});
+    let found = broken(&server.post("/v1/edit", &edit).1);
+    assert!(found.iter().any(|it| it == "src/added.rs:8 E0308"), "{found:?}");
+    assert!(found.iter().any(|it| it.starts_with("src/added.rs:3 ")), "{found:?}");
 }
 
 /// The compiler reports only the delimiter, literal or comment, and compiles nothing.

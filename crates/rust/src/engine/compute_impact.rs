@@ -179,6 +179,10 @@ impl Rust {
             later.extend(misfits_of(it, &affected, &edit, Side::After));
             later.extend(derives::refused_derives(it, &deltas, &edit, Side::After));
             later.extend(compared_heads::errors_of_heads(it, &affected, &edit, Side::After));
+            let unresolved = switched_on::unresolved_in(it, &affected.new_files);
+            let is_there = |it: &Finding| later.iter().any(|known| known.place == it.place);
+            let unresolved: Vec<Finding> = unresolved.into_iter().filter(|it| !is_there(it)).collect();
+            later.extend(unresolved);
             // What no crate includes is not compiled.
             let is_compiled = |file: &str| {
                 let id = it.file_id(file).filter(|_| it.is_loaded());

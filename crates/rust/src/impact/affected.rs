@@ -94,6 +94,8 @@ pub(crate) struct AffectedSet<'a> {
     /// Traits that are dyn compatible, by the positions of their names.
     pub(crate) objects: BTreeMap<(Arc<str>, usize), Objects>,
     pub(crate) unused_candidates: UnusedCandidates,
+    /// The files that are compiled for the first time, because of their `mod` lines.
+    pub(crate) new_files: BTreeSet<Arc<str>>,
     /// Items whose heads may be wrong now, by the positions of their names in the state before.
     pub(crate) heads: BTreeSet<(Arc<str>, usize)>,
     pub(crate) helpers: Vec<Derived<'a>>,

@@ -72,7 +72,7 @@ pub(crate) fn affected_set<'a>(
         let scope_changes = &edit.scope_changes[index];
         let mut bodies = scope_changes.bodies(new);
         bodies.extend(switched_on::bodies(edit, index));
-        affected.bodies_by_ref.extend(switched_on::bodies_of_files(cx, edit, index));
+        switched_on::new_files(cx, edit, index).iter().for_each(|it| switched_on::note_file(it, &mut affected));
         bodies.extend(changed.into_iter().filter_map(|it| Some(anchors::body_item_around(new, it)?.name_span.start)));
         let mut shapes = Shapes::new();
         for (before, after) in pairs((old.outline(), &old.text), (new.outline(), &new.text), &of_file) {

@@ -1,5 +1,5 @@
-//! Code that an edit switches on, by a `cfg` that it removes or changes around text that stays: it was not compiled
-//! before, so that all of its errors are new.
+//! Code that stays as it is and is compiled for the first time, so that all of its errors are new: an edit removes or
+//! changes a `cfg` around it, or writes the `mod` line of its file.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -7,9 +7,11 @@ use std::sync::Arc;
 
 use ra_ap_syntax::{AstNode as _, Edition, SourceFile, TextRange, ast};
 
-use super::affected::BodyRef;
+use super::affected::{AffectedSet, BodyRef};
 use super::edit_context::EditContext;
 use crate::checks::anchors::body_item_around;
+use crate::checks::unresolved_paths;
+use crate::finding::{Finding, RuleId};
 use crate::names::{instances, left_out};
 use crate::syntax::declaration::is_among_items;
 use crate::syntax::positions::{span, text_size};
@@ -71,28 +73,49 @@ pub(crate) fn bodies(edit: &EditContext, index: usize) -> BTreeSet<usize> {
     bodies
 }
 
-/// The bodies of files whose `mod` line is switched on, and of their modules.
-pub(crate) fn bodies_of_files(cx: &Context<'_>, edit: &EditContext, index: usize) -> BTreeSet<BodyRef> {
+/// The files whose `mod` line the edit writes or switches on, and those of their modules.
+pub(crate) fn new_files(cx: &Context<'_>, edit: &EditContext, index: usize) -> Vec<Arc<File>> {
     let new = &edit.news[index];
+    let back = edit.backs.get(&*new.path);
+    let is_written = |at: Span| back.is_some_and(|it| !it.is_untouched(at));
     let mut is_any = false;
     new.outline().walk(&mut |it| {
-        is_any |= it.kind == SymbolKind::Module && it.body.is_none() && edit.is_switched_on(index, it.name_span);
+        let is_line = it.kind == SymbolKind::Module && it.body.is_none();
+        is_any |= is_line && (is_written(it.name_span) || edit.is_switched_on(index, it.name_span));
     });
-    let mut bodies = BTreeSet::new();
-    let mut seen = BTreeSet::new();
+    let mut found: Vec<Arc<File>> = Vec::new();
     let mut left: Vec<Arc<File>> = if is_any { vec![new.clone()] } else { Vec::new() };
     while let Some(file) = left.pop() {
         for named in referenced_files(&file.path, &file.text).into_iter().flat_map(|it| it.candidates) {
-            let Some(file) = cx.files.get(&named).filter(|_| seen.insert(named.clone())) else { continue };
-            let is_module = |it| cx.sema.file_to_module_defs(it).next().is_some();
-            if cx.file_id(&named).is_some_and(is_module) || edit.news.iter().any(|it| it.path == file.path) {
-                continue;
+            let is_known = || edit.news.iter().chain(&found).any(|it| *it.path == *named);
+            let Some(file) = cx.files.get(&named).filter(|_| !is_known()) else { continue };
+            if cx.file_id(&named).is_none_or(|it| cx.sema.file_to_module_defs(it).next().is_none()) {
+                found.push(file.clone());
+                left.push(file.clone());
             }
-            bodies.extend(all_bodies(file));
-            left.push(file.clone());
         }
     }
-    bodies
+    found
+}
+
+/// The errors outside of the bodies and heads of files that are compiled for the first time, in the state after.
+pub(crate) fn unresolved_in(cx: &Context<'_>, files: &BTreeSet<Arc<str>>) -> Vec<Finding> {
+    let of_file = |name: &Arc<str>| {
+        let (file, id) = cx.files.get(name).zip(cx.file_id(name))?;
+        cx.unless_at_fault(|| format!("the paths of {name}"), || unresolved_paths::unresolved_paths(cx, file, id))
+    };
+    let found = files.iter().filter_map(of_file).flatten();
+    let found = found.map(|it| Finding { rule: RuleId::UnresolvedNames, ..it });
+    found.filter(|it| it.rule.lists(it.code)).collect()
+}
+
+/// Enters a file that is compiled for the first time among what is checked.
+pub(crate) fn note_file(file: &File, affected: &mut AffectedSet<'_>) {
+    affected.new_files.insert(file.path.clone());
+    affected.bodies_by_ref.extend(all_bodies(file));
+    file.outline().walk(&mut |it| {
+        affected.heads.insert((file.path.clone(), it.name_span.start));
+    });
 }
 
 fn all_bodies(file: &File) -> Vec<BodyRef> {
