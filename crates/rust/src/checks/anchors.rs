@@ -1,5 +1,6 @@
 //! Anchors: the position of an item's name, which identifies a body in both states.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ra_ap_hir::{Const, DefWithBody, Semantics};
@@ -86,6 +87,15 @@ pub(crate) fn has_body(kind: SymbolKind) -> bool {
         kind,
         SymbolKind::Function | SymbolKind::Method | SymbolKind::Const | SymbolKind::Static | SymbolKind::Variant
     )
+}
+
+/// The outermost items with a body of a file, by the positions of their names.
+pub(crate) fn bodies_of_file(file: &File) -> BTreeSet<usize> {
+    let mut bodies = BTreeSet::new();
+    file.outline().walk(&mut |item| {
+        bodies.extend(body_item_around(file, item.name_span.start).map(|it| it.name_span.start));
+    });
+    bodies
 }
 
 /// The outermost item with a body around an offset.

@@ -91,10 +91,7 @@ pub(crate) fn errors_at(cx: &Context<'_>, file: &str, anchor: usize, with_operat
 
 /// The errors of all bodies of a file.
 pub(crate) fn errors_of_file(cx: &Context<'_>, file: &File) -> FileErrors {
-    let (mut bodies, mut made) = (BTreeSet::new(), HashSet::new());
-    file.outline().walk(&mut |item| {
-        bodies.extend(anchors::body_item_around(file, item.name_span.start).map(|it| it.name_span.start));
-    });
+    let (mut bodies, mut made) = (anchors::bodies_of_file(file), HashSet::new());
     if let Some(id) = cx.file_id(&file.path) {
         let tree = cx.sema.parse_guess_edition(id);
         let calls = tree.syntax().descendants().filter_map(ast::MacroCall::cast).filter(is_among_items);

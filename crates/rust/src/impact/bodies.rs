@@ -1,6 +1,5 @@
 //! The errors in the bodies that a change affects, before it and after it.
 
-use std::collections::BTreeSet;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -9,7 +8,7 @@ use super::affected::{AffectedSet, BodyRef};
 use super::edit_context::{EditContext, Side};
 use crate::STACK_BYTES;
 use crate::bounds::TIME_OF_A_CHANGE;
-use crate::checks::anchors::body_item_around;
+use crate::checks::anchors::bodies_of_file;
 use crate::checks::{derive_expansion, errors};
 use crate::finding::Finding;
 use crate::view::{Context, View};
@@ -68,11 +67,7 @@ pub(crate) fn errors_of(affected: &AffectedSet<'_>, side: Side, view: impl Fn() 
 pub(crate) fn errors_of_moved(cx: &Context<'_>, edit: &EditContext) -> Vec<Finding> {
     let mut found = Vec::new();
     for file in edit.moved_files() {
-        let mut anchors = BTreeSet::new();
-        file.outline().walk(&mut |item| {
-            anchors.extend(body_item_around(file, item.name_span.start).map(|it| it.name_span.start));
-        });
-        found.extend(anchors.into_iter().flat_map(|at| errors::errors_at(cx, &file.path, at, true)));
+        found.extend(bodies_of_file(file).into_iter().flat_map(|at| errors::errors_at(cx, &file.path, at, true)));
     }
     found
 }

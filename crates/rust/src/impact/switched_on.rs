@@ -9,7 +9,7 @@ use ra_ap_syntax::{AstNode as _, Edition, SourceFile, TextRange, ast};
 
 use super::affected::{AffectedSet, BodyRef};
 use super::edit_context::EditContext;
-use crate::checks::anchors::body_item_around;
+use crate::checks::anchors::{bodies_of_file, body_item_around};
 use crate::checks::unresolved_paths;
 use crate::finding::{Finding, RuleId};
 use crate::names::{instances, left_out};
@@ -98,7 +98,8 @@ pub(crate) fn new_files(cx: &Context<'_>, edit: &EditContext, index: usize) -> V
     found
 }
 
-/// The errors outside of the bodies and heads of files that are compiled for the first time, in the state after.
+/// The unresolved names of files that are compiled for the first time that rust-analyzer does not report, in the state
+/// after.
 pub(crate) fn unresolved_in(cx: &Context<'_>, files: &BTreeSet<Arc<str>>) -> Vec<Finding> {
     let of_file = |name: &Arc<str>| {
         let (file, id) = cx.files.get(name).zip(cx.file_id(name))?;
@@ -119,10 +120,7 @@ pub(crate) fn note_file(file: &File, affected: &mut AffectedSet<'_>) {
 }
 
 fn all_bodies(file: &File) -> Vec<BodyRef> {
-    let mut places = BTreeSet::new();
-    file.outline().walk(&mut |item| {
-        places.extend(body_item_around(file, item.name_span.start).map(|it| it.name_span.start));
-    });
+    let mut places = bodies_of_file(file);
     let tree = SourceFile::parse(&file.text, Edition::CURRENT).tree();
     let calls = tree.syntax().descendants().filter_map(ast::MacroCall::cast).filter(is_among_items);
     places.extend(calls.map(|it| span(it.syntax().text_range()).start));
