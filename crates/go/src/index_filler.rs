@@ -46,6 +46,12 @@ async fn fill_for_ever(session: &Arc<Session>) {
         let fed = session.fed.notified();
         tokio::pin!(fed);
         fed.as_mut().enable();
+        // It resolves thousands of symbols while gopls resolves one, and a question of a user needs gopls meanwhile.
+        tokio::select! {
+            () = session.checker.settled() => {}
+            () = &mut fed => continue,
+            _ = link.changed() => continue,
+        }
         let (files, generation) = {
             let documents = session.documents();
             (documents.files().clone(), documents.generation())
@@ -130,7 +136,7 @@ impl Filler<'_> {
             let limit = Instant::now() + LIMIT;
             let deadlines = Deadlines { ready: limit, answer: limit };
             let queries = GoplsQueries::new(self.session, &layout, deadlines, Some(generation));
-            // The checker may become ready during the queries to gopls.
+            // The checker may become ready again during the queries to gopls.
             if !learned && self.session.checker.is_ready() && !self.session.documents().is_restructured() {
                 for some in unknown[done..].chunks(SYMBOLS_PER_QUERY) {
                     self.report_progress(asked, total);
@@ -138,6 +144,9 @@ impl Filler<'_> {
                     asked += some.len();
                 }
                 learned = true;
+            }
+            if learned && !self.session.index.knows(generation, symbol) {
+                tracing::debug!(symbol = symbol.path, "the checker cannot resolve it, gopls is asked");
             }
             let Ok(answer) = usages::places(&queries, symbol, Effort::Brief).await else { return stopped };
             if answer.coverage.missing.iter().any(|it| it.code.passes()) {

@@ -81,12 +81,10 @@ pub(crate) async fn settle(
     let is_probed = symbol.kind != SymbolKind::Package && (effort == Effort::Thorough || is_instantiated);
     let rest = probed.split_off(probed.len().min(if is_probed { PROBES } else { 0 }));
     for doubt in rest {
-        let (code, why) = match is_instantiated {
-            true => (MissingCode::TooMany, "too many places have the name of a field of a generic type"),
-            false => (MissingCode::WorkspaceBroken, "code there has errors"),
-        };
-        let detail = format!("what `{}` means in {} is not known: {why}", symbol.name, doubt.file.path);
-        coverage.lacks(Missing::new(code, doubt.file.path.to_string(), detail));
+        coverage.lacks(match is_instantiated {
+            true => too_many(&symbol.name, &doubt.file.path),
+            false => unresolved(&symbol.name, &doubt.file.path),
+        });
         places.possible.push(doubt.spot());
     }
     let probes = probed.into_iter().map(|doubt| async move {
@@ -171,6 +169,16 @@ async fn resolution(queries: &GoplsQueries<'_>, symbol: &Symbol, file: &str) -> 
         Ok(false) => Resolution::Ask,
         Err(failure) => Resolution::Hidden(failure.missing()),
     }
+}
+
+pub(crate) fn unresolved(name: &str, file: &str) -> Missing {
+    let detail = format!("what `{name}` means in {file} is not known: code there has errors");
+    Missing::new(MissingCode::WorkspaceBroken, file, detail)
+}
+
+fn too_many(name: &str, file: &str) -> Missing {
+    let why = "too many places have the name of a field of a generic type";
+    Missing::new(MissingCode::TooMany, file, format!("what `{name}` means in {file} is not known: {why}"))
 }
 
 pub(crate) fn left_out(file: &str) -> Missing {

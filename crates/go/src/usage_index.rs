@@ -76,7 +76,14 @@ impl Index {
 
     /// Stores an answer of this generation, unless another try could complete it.
     pub(crate) fn learn(&self, generation: u64, symbol: &Symbol, answer: &Answer<Arc<Places>>) {
-        if symbol.kind == SymbolKind::Package || !lasts(&answer.coverage) {
+        if lasts(&answer.coverage) {
+            self.keep(generation, symbol, answer);
+        }
+    }
+
+    /// Stores an answer of this generation that only an edit can complete.
+    pub(crate) fn keep(&self, generation: u64, symbol: &Symbol, answer: &Answer<Arc<Places>>) {
+        if symbol.kind == SymbolKind::Package {
             return;
         }
         let mut held = self.held();

@@ -1,6 +1,6 @@
 //! Usages of a symbol: the references from gopls, with the proof that there are no others.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::checker::{self, Wanted};
@@ -46,6 +46,35 @@ pub(crate) async fn places(queries: &GoplsQueries<'_>, symbol: &Symbol, effort: 
     if let Some(known) = queries.generation.and_then(|generation| index.places(generation, symbol)) {
         return Ok(known);
     }
+    // In a large workspace gopls needs longer for its first answer than the checker for its load.
+    tokio::select! {
+        biased;
+        known = learned_after_load(queries, symbol) => Ok(known),
+        answer = resolved(queries, symbol, effort) => answer,
+    }
+}
+
+/// The usages that the checker computes once it has loaded; pending if it has, or if it cannot.
+async fn learned_after_load(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Answer<Arc<Places>> {
+    let checker = &queries.session.checker;
+    if !checker.is_ready() && queries.generation.is_some() {
+        while !checker.is_ready() {
+            checker.settled().await;
+            if checker.is_given_up() {
+                break;
+            }
+        }
+        learn(queries, std::slice::from_ref(symbol)).await;
+        let index = &queries.session.index;
+        if let Some(known) = queries.generation.and_then(|generation| index.places(generation, symbol)) {
+            return known;
+        }
+    }
+    std::future::pending().await
+}
+
+/// The usages as gopls resolves them.
+async fn resolved(queries: &GoplsQueries<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Arc<Places>>> {
     let reloads = || queries.session.documents().reloads();
     let before = reloads();
     tracing::trace!(symbol = symbol.path, "usages asked of gopls");
@@ -56,7 +85,7 @@ pub(crate) async fn places(queries: &GoplsQueries<'_>, symbol: &Symbol, effort: 
     }
     let answer = answer.map(Arc::new);
     if let Some(generation) = queries.generation {
-        index.learn(generation, symbol, &answer);
+        queries.session.index.learn(generation, symbol, &answer);
     }
     Ok(answer)
 }
@@ -75,8 +104,9 @@ pub(crate) async fn learn(queries: &GoplsQueries<'_>, symbols: &[Symbol]) {
     let wanted = occurrences.iter().map(|it| it.wanted(queries)).collect();
     let Some(uses) = checker::uses(session, wanted, generation, queries.deadlines.answer).await else { return };
     for (number, occurrences) in occurrences.iter().enumerate() {
-        if let Some(answer) = uses.of(number).and_then(|found| occurrences.answer(queries, found)) {
-            session.index.learn(generation, occurrences.symbol, &answer.map(Arc::new));
+        let answer = uses.of(number).and_then(|found| occurrences.answer(queries, found, uses.lost(number)));
+        if let Some(answer) = answer {
+            session.index.keep(generation, occurrences.symbol, &answer.map(Arc::new));
         }
     }
 }
@@ -95,12 +125,10 @@ impl<'a> Occurrences<'a> {
     /// Also for a symbol of a file that the default build leaves out.
     pub(crate) fn anywhere(queries: &GoplsQueries<'a>, symbol: &'a Symbol) -> Option<Occurrences<'a>> {
         let origin = queries.files.get(&symbol.name_at.file)?;
-        let all = queries.files.of(LANGUAGE).map(|it| (it, Bearing::of(symbol, origin, it)));
-        let near = all.filter(|it| it.1 != Bearing::Never).map(|(file, bearing)| {
-            let named = queries.session.identifiers.named(file, &symbol.name);
-            (file, bearing, named)
-        });
-        Some(Occurrences { symbol, files: near.filter(|it| !it.2.is_empty()).collect() })
+        let named = |file| queries.session.identifiers.named(file, &symbol.name);
+        let all = queries.files.of(LANGUAGE).map(|it| (it, named(it))).filter(|it| !it.1.is_empty());
+        let all = all.map(|(file, named)| (file, Bearing::of(symbol, origin, file), named));
+        Some(Occurrences { symbol, files: all.filter(|it| it.1 != Bearing::Never).collect() })
     }
 
     /// The occurrences that may mean the symbol, judged by the syntax.
@@ -126,11 +154,13 @@ impl<'a> Occurrences<'a> {
         Wanted { file: name_at.file.clone(), at: name_at.start, name: name.clone(), files }
     }
 
-    /// The checker's result is complete, except for files that the build excludes.
+    /// The checker's result is complete, except for names that it cannot resolve because of errors, and for files that
+    /// the build excludes.
     fn answer<'f>(
         &self,
         queries: &GoplsQueries<'_>,
         found: impl Iterator<Item = (&'f str, usize)>,
+        lost: impl Iterator<Item = (&'f str, usize)>,
     ) -> Option<Answer<Places>> {
         let mut answer = Answer::whole(Places::default());
         let roles: HashMap<(&str, usize), Role> = self
@@ -147,6 +177,11 @@ impl<'a> Occurrences<'a> {
             let role = roles.get(&(&*file.path, at)).copied().unwrap_or(Role::Other);
             answer.value.items.push(Spot { file: file.path.clone(), span, role });
         }
+        let lost: HashSet<(&str, usize)> = lost.collect();
+        for doubt in self.doubts().filter(|it| lost.contains(&(&*it.file.path, it.span.start))) {
+            answer.coverage.lacks(unlisted_occurrences::unresolved(&self.symbol.name, &doubt.file.path));
+            answer.value.possible.push(doubt.spot());
+        }
         let left_out = self.doubts().filter(|it| !queries.layout.is_active(&it.file.path));
         for doubt in left_out.chain(other_builds::twins(queries, self.symbol)) {
             answer.coverage.lacks(unlisted_occurrences::left_out(&doubt.file.path));
@@ -156,6 +191,15 @@ impl<'a> Occurrences<'a> {
         answer.value.possible.sort_unstable();
         Some(answer)
     }
+}
+
+/// All places that may name the symbol, as possible usages.
+pub(crate) fn by_text(queries: &GoplsQueries<'_>, symbol: &Symbol, missing: Missing) -> Answer<Places> {
+    let mut places = Places::default();
+    let occurrences = Occurrences::anywhere(queries, symbol);
+    places.possible.extend(occurrences.iter().flat_map(|it| it.doubts().map(|it| it.spot())));
+    places.possible.sort_unstable();
+    Answer::lacking(places, missing)
 }
 
 /// The file that declares a symbol no longer exists.

@@ -125,7 +125,16 @@ impl View {
         window: Window,
         deadlines: Deadlines,
     ) -> Result<Answer<UsagePage>> {
-        let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(UsagePage::default(), busy())) };
+        // What the index has needs no gopls.
+        let is_known = self.generation.is_some_and(|it| self.session.index.knows(it, symbol));
+        let turn = if is_known { Some(self.begin(None)?) } else { self.turn(deadlines).await? };
+        let Some(turn) = turn else {
+            let turn = self.begin(None)?;
+            let queries = turn.queries(deadlines);
+            let answer = usages::by_text(&queries, symbol, busy());
+            let page = answer.map(|places| usages::page(&queries, symbol, &places, window));
+            return turn.end(page);
+        };
         let queries = turn.queries(deadlines);
         let answer = further_builds::places::of_build(&queries, symbol, build, Effort::Thorough).await?;
         let mut page = answer.map(|places| usages::page(&queries, symbol, &places, window));
@@ -231,12 +240,20 @@ impl View {
 
     /// Waits while a dry run has exclusive access; `None` if that takes too long.
     async fn turn(&self, deadlines: Deadlines) -> Result<Option<ReadSession<'_>>> {
-        let Some(generation) = self.generation else { return Err(Stop::Stale) };
+        if self.generation.is_none() {
+            return Err(Stop::Stale);
+        }
         let gate = self.session.gate.clone().read_owned();
         let Ok(gate) = tokio::time::timeout_at(deadlines.answer.into(), gate).await else { return Ok(None) };
+        self.begin(Some(gate)).map(Some)
+    }
+
+    /// Without the gate, gopls must not be asked.
+    fn begin(&self, gate: Option<OwnedRwLockReadGuard<()>>) -> Result<ReadSession<'_>> {
+        let Some(generation) = self.generation else { return Err(Stop::Stale) };
         let turn = ReadSession { view: self, layout: self.session.layout(&self.files), generation, _gate: gate };
         turn.check()?;
-        Ok(Some(turn))
+        Ok(turn)
     }
 }
 
@@ -245,7 +262,7 @@ struct ReadSession<'a> {
     view: &'a View,
     layout: Arc<Layout>,
     generation: u64,
-    _gate: OwnedRwLockReadGuard<()>,
+    _gate: Option<OwnedRwLockReadGuard<()>>,
 }
 
 impl ReadSession<'_> {

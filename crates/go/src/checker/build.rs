@@ -26,6 +26,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("renamed.go", include_str!("program/renamed.go")),
     ("server.go", include_str!("program/server.go")),
     ("shape.go", include_str!("program/shape.go")),
+    ("sources.go", include_str!("program/sources.go")),
     ("uses.go", include_str!("program/uses.go")),
     ("world.go", include_str!("program/world.go")),
 ];

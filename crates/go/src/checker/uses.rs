@@ -30,6 +30,7 @@ struct Question {
 pub(crate) struct Uses {
     files: Vec<String>,
     found: Vec<Option<Vec<usize>>>,
+    lost: Vec<Option<Vec<usize>>>,
 }
 
 enum Ask {}
@@ -44,9 +45,17 @@ impl Request for Ask {
 impl Uses {
     /// The usages of one of the requested symbols; `None` if the checker cannot compute all of them.
     pub(crate) fn of(&self, number: usize) -> Option<impl Iterator<Item = (&str, usize)>> {
-        let found = self.found.get(number)?.as_deref()?;
-        let (pairs, _) = found.as_chunks::<2>();
-        Some(pairs.iter().filter_map(|&[file, at]| Some((self.files.get(file)?.as_str(), at))))
+        Some(self.places(self.found.get(number)?.as_deref()?))
+    }
+
+    /// The unresolved names that may mean one of the requested symbols: code there has errors.
+    pub(crate) fn lost(&self, number: usize) -> impl Iterator<Item = (&str, usize)> {
+        self.places(self.lost.get(number).and_then(Option::as_deref).unwrap_or_default())
+    }
+
+    fn places<'u>(&'u self, pairs: &'u [usize]) -> impl Iterator<Item = (&'u str, usize)> {
+        let (pairs, _) = pairs.as_chunks::<2>();
+        pairs.iter().filter_map(|&[file, at]| Some((self.files.get(file)?.as_str(), at)))
     }
 }
 

@@ -99,6 +99,8 @@ struct Said {
     pending: bool,
     /// `None`: the build does not show it.
     found: BTreeMap<usize, Option<BTreeSet<At>>>,
+    /// The names that the build does not resolve.
+    lost: BTreeMap<usize, BTreeSet<At>>,
 }
 
 async fn with_further(
@@ -138,6 +140,9 @@ async fn with_further(
                 // An import of a package is one in every build.
                 _ if symbol.kind == SymbolKind::Package => is_use = true,
                 _ if is_declaration(&spot) => {}
+                Some(Some(_)) if said.lost.get(&number).is_some_and(|it| it.contains(&at)) => {
+                    missing = missing.or_else(|| Some(unresolved(build, &spot.file, &symbol.name)))
+                }
                 Some(Some(found)) => is_use |= found.contains(&at),
                 Some(None) | None => missing = missing.or_else(|| Some(unresolved(build, &spot.file, &symbol.name))),
             }
@@ -226,8 +231,10 @@ async fn ask(
             said.pending = true;
             return said;
         };
+        let owned = |(file, at): (&str, usize)| (Arc::from(file), at);
         let found = uses.of(0).filter(|_| second.is_none());
-        said.found.insert(number, found.map(|it| it.map(|(file, at)| (Arc::from(file), at)).collect()));
+        said.found.insert(number, found.map(|it| it.map(owned).collect()));
+        said.lost.insert(number, uses.lost(0).map(owned).collect());
     }
     said
 }

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"fmt"
-	"go/ast"
 	"go/build"
-	"go/parser"
 	"go/token"
-	"go/types"
 	"io"
 	"path/filepath"
 	"slices"
@@ -119,66 +115,4 @@ func (w *World) addProgram(it program) {
 	}
 	w.directories[directory] = true
 	w.packages[p.id] = p
-}
-
-// The importer of packages outside the workspace. Nothing has to be built for it: their declarations are read from
-// their sources.
-func (w *World) fromSources(found []*listed, own map[string]bool) *external {
-	it := &sources{world: w, listed: map[string]*listed{}, imported: map[string]*types.Package{}}
-	for _, listed := range found {
-		if !own[listed.ImportPath] && listed.Error == nil && !listed.isTestMain() {
-			it.listed[listed.ImportPath] = listed
-			w.exports[listed.ImportPath] = listed.Dir
-		}
-	}
-	return newExternal(it)
-}
-
-type sources struct {
-	world    *World
-	listed   map[string]*listed
-	imported map[string]*types.Package
-}
-
-func (s *sources) Import(path string) (*types.Package, error) {
-	if found, known := s.imported[path]; known {
-		return found, nil
-	}
-	it := s.listed[path]
-	if it == nil {
-		return nil, fmt.Errorf("%s is not known in this build", path)
-	}
-	var trees []*ast.File
-	var files []*token.File
-	for _, name := range it.GoFiles {
-		tree, err := parser.ParseFile(s.world.fset, filepath.Join(it.Dir, name), nil, parser.SkipObjectResolution)
-		if err != nil {
-			return nil, err
-		}
-		trees, files = append(trees, tree), append(files, s.world.fset.File(tree.FileStart))
-	}
-	config := types.Config{
-		Sizes: s.world.sizes, IgnoreFuncBodies: true,
-		// What is wrong in a dependency is no error of the workspace: names that depend on it stay unresolved.
-		Error: func(error) {},
-		Importer: importing(func(path string) (*types.Package, error) {
-			if mapped := it.ImportMap[path]; mapped != "" {
-				path = mapped
-			}
-			if path == "unsafe" {
-				return types.Unsafe, nil
-			}
-			return s.Import(path)
-		}),
-	}
-	if it.Module != nil && it.Module.GoVersion != "" {
-		config.GoVersion = "go" + it.Module.GoVersion
-	}
-	path, _, _ = strings.Cut(path, " ")
-	found, _ := config.Check(path, s.world.fset, trees, nil)
-	for _, it := range files {
-		s.world.fset.RemoveFile(it)
-	}
-	s.imported[it.ImportPath] = found
-	return found, nil
 }

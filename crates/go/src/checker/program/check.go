@@ -39,7 +39,7 @@ type Body struct {
 	types, structs map[string]bool
 	imports        map[string]bool
 	// The unresolved names; after a dot, also the methods of types without a name.
-	lost map[string]bool
+	lost map[string][]spot
 }
 
 // A Checked is one type-checked variant of a package.
@@ -64,7 +64,7 @@ type Checked struct {
 	// The declarations by their places.
 	declared func() map[spot]declaration
 	// The unresolved names as in a Body: outside of all bodies, and everywhere.
-	lostOutside, lost map[string]bool
+	lostOutside, lost map[string][]spot
 	indexed           sync.Once
 	index             map[string][]Ref
 	byName            map[string][]string
@@ -90,7 +90,7 @@ type importing func(string) (*types.Package, error)
 func (it importing) Import(path string) (*types.Package, error) { return it(path) }
 
 func (t *task) run() *Checked {
-	c := &Checked{of: t.of, files: t.files, bodies: map[*Func]*Body{}, lostOutside: map[string]bool{}}
+	c := &Checked{of: t.of, files: t.files, bodies: map[*Func]*Body{}, lostOutside: map[string][]spot{}}
 	var errors []types.Error
 	config := types.Config{
 		GoVersion: t.of.goVersion,
@@ -134,7 +134,7 @@ func (t *task) run() *Checked {
 		}
 		for _, it := range file.funcs {
 			if t.wanted(it) {
-				c.bodies[it] = &Body{types: map[string]bool{}, structs: map[string]bool{}, imports: map[string]bool{}, lost: map[string]bool{}}
+				c.bodies[it] = &Body{types: map[string]bool{}, structs: map[string]bool{}, imports: map[string]bool{}, lost: map[string][]spot{}}
 			} else if known := t.known(it); known != nil {
 				c.bodies[it] = known
 			}

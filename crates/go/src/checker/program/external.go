@@ -1,16 +1,11 @@
 package main
 
 import (
-	"fmt"
-	"go/importer"
-	"go/token"
 	"go/types"
-	"io"
-	"os"
 	"sync"
 )
 
-// Packages outside the workspace: from their export data, in a further build from their sources.
+// What is known of the packages outside the workspace that are imported.
 type external struct {
 	lock     sync.Mutex
 	imported map[string]*types.Package
@@ -30,16 +25,6 @@ func newExternal(importer types.Importer) *external {
 		imported: map[string]*types.Package{}, methods: map[string]bool{"Error": true}, seen: map[types.Type]bool{},
 		looked: map[string]bool{}, types: map[string]types.Type{}, sets: map[string]*methodSet{},
 	}
-}
-
-func exportData(fset *token.FileSet, exports map[string]string) types.Importer {
-	return importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
-		file := exports[path]
-		if file == "" {
-			return nil, fmt.Errorf("no export data for %s", path)
-		}
-		return os.Open(file)
-	})
 }
 
 func (e *external) Import(path string) (*types.Package, error) {

@@ -195,7 +195,7 @@ func (t *task) note(c *Checked, info *types.Info) {
 		}
 		if method, ok := object.(*types.Func); key == "" && ok && t.learn && method.Signature().Recv() != nil {
 			if key = methodKey(method); key[0] == '.' {
-				t.lose(c, body, key)
+				t.lose(c, unit.function, key, spot{file.path, offset})
 				key = ""
 			} else {
 				t.world.external.meet(method)

@@ -15,13 +15,13 @@ import (
 
 // A package as reported by `go list`.
 type listed struct {
-	ImportPath, Name, Dir, ForTest, Export string
-	GoFiles, CgoFiles, Imports             []string
-	IgnoredGoFiles                         []string
-	ImportMap                              map[string]string
-	Standard                               bool
-	Module                                 *module
-	Error                                  *struct{ Err string }
+	ImportPath, Name, Dir, ForTest  string
+	GoFiles, CgoFiles, Imports      []string
+	IgnoredGoFiles, CompiledGoFiles []string
+	ImportMap                       map[string]string
+	Standard                        bool
+	Module                          *module
+	Error                           *struct{ Err string }
 }
 
 type module struct {
@@ -80,7 +80,7 @@ func (g *goTool) list(directory string, arguments ...string) ([]*listed, error) 
 	defer cancel()
 	command := exec.CommandContext(ctx, g.program, arguments...)
 	command.Dir = directory
-	// Export data of another Go version could not be read. The directory may be a link, and paths here use the link's
+	// The sources are read as this version of Go reads them. The directory may be a link, and paths here use the link's
 	// name.
 	command.Env = append(os.Environ(), "GOTOOLCHAIN=local", "GOMEMLIMIT=", "GOGC=", "PWD="+directory)
 	if g.build != nil {

@@ -206,7 +206,7 @@ func (p *pass) imports(it *Package) error {
 				return &Unfit{"an import of " + path}
 			case own != nil && (own.rank >= it.rank || own.name == "main" || own.unfit != "" || internal):
 				return &Unfit{"an import of " + path}
-			case own == nil && p.world.exports[path] == "":
+			case own == nil && p.world.directoryOf[path] == "":
 				return &Unfit{"an import of " + path + ", which is not loaded"}
 			}
 			it = p.mutable(it.id)

@@ -39,9 +39,9 @@ func loaded(t *testing.T, root string) *World {
 func (w *World) afresh(t *testing.T) *World {
 	it := &World{
 		root: w.root, fset: token.NewFileSet(), codes: w.codes, sizes: w.sizes, files: map[string]*File{},
-		packages: map[string]*Package{}, state: map[string]*Checked{}, exports: w.exports,
+		packages: map[string]*Package{}, state: map[string]*Checked{}, directoryOf: w.directoryOf,
 	}
-	it.external = newExternal(exportData(it.fset, it.exports))
+	it.external = newExternal(w.external.importer)
 	for id, p := range w.packages {
 		copied := *p
 		it.packages[id] = &copied
@@ -66,8 +66,10 @@ func (w *World) words() (faults, rest map[string]int) {
 		for _, it := range c.refs {
 			rest[fmt.Sprint(id, it)]++
 		}
-		for name := range c.lostOutside {
-			rest[fmt.Sprint(id, "lost", name)]++
+		for name, spots := range c.lostOutside {
+			for _, it := range spots {
+				rest[fmt.Sprint(id, "lost", name, it)]++
+			}
 		}
 		for key, set := range c.sets().byType {
 			rest[fmt.Sprint(id, key, set)]++
@@ -79,7 +81,12 @@ func (w *World) words() (faults, rest map[string]int) {
 			for _, it := range body.refs {
 				rest[fmt.Sprint(id, it, function.start)]++
 			}
-			for _, keys := range []map[string]bool{body.types, body.structs, body.imports, body.lost} {
+			for name, spots := range body.lost {
+				for _, it := range spots {
+					rest[fmt.Sprint(id, "lost", name, it, function.start)]++
+				}
+			}
+			for _, keys := range []map[string]bool{body.types, body.structs, body.imports} {
 				for _, key := range slices.Sorted(maps.Keys(keys)) {
 					rest[fmt.Sprint(id, function.file.path, function.start, key)]++
 				}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"go/types"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,7 +20,10 @@ func (c *Checked) refsTo(key string) []Ref {
 
 func (c *Checked) lookUp() {
 	c.indexed.Do(func() {
-		c.index, c.byName, c.lost = map[string][]Ref{}, map[string][]string{}, maps.Clone(c.lostOutside)
+		c.index, c.byName, c.lost = map[string][]Ref{}, map[string][]string{}, map[string][]spot{}
+		for name, spots := range c.lostOutside {
+			c.lost[name] = slices.Clone(spots)
+		}
 		for _, it := range c.refs {
 			c.index[it.key] = append(c.index[it.key], it)
 		}
@@ -30,7 +32,11 @@ func (c *Checked) lookUp() {
 				it.at, it.end = it.at+function.start, it.end+function.start
 				c.index[it.key] = append(c.index[it.key], it)
 			}
-			maps.Copy(c.lost, body.lost)
+			for name, spots := range body.lost {
+				for _, it := range spots {
+					c.lost[name] = append(c.lost[name], spot{it.file, it.at + function.start})
+				}
+			}
 		}
 		for key := range c.index {
 			_, name, _ := cutLast(key)

@@ -63,7 +63,7 @@ func (w *World) renamed(params *renamedParams) (places []Name, unclear []string)
 			}
 		}
 		c.lookUp()
-		if c.lost[params.Name] || c.lost["."+params.Name] || c.unfit != "" || it.unfit != "" {
+		if len(c.lost[params.Name])+len(c.lost["."+params.Name]) > 0 || c.unfit != "" || it.unfit != "" {
 			for _, path := range it.files {
 				unclear = append(unclear, w.relative(path))
 			}

@@ -29,15 +29,26 @@ type usesResult struct {
 	Files []string `json:"files"`
 	// For each symbol, pairs of a file's number and an offset; nil if the checker cannot answer.
 	Found [][]int `json:"found"`
+	// The same for the unresolved names that may mean the symbol: code there has errors.
+	Lost [][]int `json:"lost"`
 }
 
 // The usages of symbols, as gopls reports them.
 func (s *server) uses(params usesParams) (*usesResult, error) {
-	result := &usesResult{Files: []string{}, Found: make([][]int, len(params.Symbols))}
+	result := &usesResult{Files: []string{}, Found: make([][]int, len(params.Symbols)), Lost: make([][]int, len(params.Symbols))}
 	if s.unfit != "" {
 		return result, nil
 	}
 	numbers := map[string]int{}
+	number := func(path string) int {
+		number, told := numbers[path]
+		if !told {
+			number = len(result.Files)
+			numbers[path] = number
+			result.Files = append(result.Files, s.worlds[0].relative(path))
+		}
+		return number
+	}
 	for at, wanted := range params.Symbols {
 		if wanted.File == "" {
 			if s.isNowhereLost(&wanted, params.Build) {
@@ -45,31 +56,46 @@ func (s *server) uses(params usesParams) (*usesResult, error) {
 			}
 			continue
 		}
-		w := s.worldOf(&wanted, params.Build)
-		if w == nil {
-			continue
-		}
-		refs, known := w.uses(&wanted)
+		found, lost, known := s.usesOf(&wanted, params.Build)
 		if !known {
 			continue
 		}
-		slices.SortFunc(refs, func(a, b Ref) int { return cmp.Or(strings.Compare(a.file, b.file), a.at-b.at) })
-		found := []int{}
-		for number, it := range refs {
-			if number > 0 && refs[number-1].file == it.file && refs[number-1].at == it.at {
-				continue
-			}
-			file, told := numbers[it.file]
-			if !told {
-				file = len(result.Files)
-				numbers[it.file] = file
-				result.Files = append(result.Files, w.relative(it.file))
-			}
-			found = append(found, file, it.at)
+		result.Found[at] = []int{}
+		for _, it := range found {
+			result.Found[at] = append(result.Found[at], number(it.file), it.at)
 		}
-		result.Found[at] = found
+		for _, it := range lost {
+			result.Lost[at] = append(result.Lost[at], number(it.file), it.at)
+		}
 	}
 	return result, nil
+}
+
+// The usages of a symbol, and the unresolved names that may mean it, in all worlds that have its file: a module may be
+// one by itself and a part of others.
+func (s *server) usesOf(wanted *Wanted, build int) (found, lost []spot, known bool) {
+	homes, files := s.homesOf(wanted, build)
+	for at, home := range homes {
+		refs, unresolved, known := home.uses(&Wanted{wanted.File, wanted.At, wanted.Name, files[at]})
+		if !known {
+			return nil, nil, false
+		}
+		for _, it := range refs {
+			found = append(found, spot{it.file, it.at})
+		}
+		lost = append(lost, unresolved...)
+	}
+	found, lost = ordered(found), ordered(lost)
+	isFound := func(it spot) bool {
+		_, is := slices.BinarySearchFunc(found, it, spot.compare)
+		return is
+	}
+	return found, slices.DeleteFunc(lost, isFound), len(homes) > 0
+}
+
+func ordered(spots []spot) []spot {
+	slices.SortFunc(spots, spot.compare)
+	return slices.Compact(spots)
 }
 
 // Whether no file has an unresolved name that may mean a symbol which the build does not declare.
@@ -86,7 +112,7 @@ func (s *server) isNowhereLost(wanted *Wanted, build int) bool {
 				return false
 			}
 			c.lookUp()
-			if c.lost[wanted.Name] || c.lost["."+wanted.Name] {
+			if len(c.lost[wanted.Name])+len(c.lost["."+wanted.Name]) > 0 {
 				return false
 			}
 			isKnown = true
@@ -98,82 +124,85 @@ func (s *server) isNowhereLost(wanted *Wanted, build int) bool {
 	return true
 }
 
-// The only world that determines all usages of a symbol in a build. Code that does not depend on its package cannot name
-// it.
-func (s *server) worldOf(wanted *Wanted, build int) *World {
-	var home *World
+// The worlds of a build with the file of a symbol, each with the wanted files that it has. Code of other worlds that does
+// not depend on the symbol's package cannot name it. None if a file is in no world, or depends on the package otherwise.
+func (s *server) homesOf(wanted *Wanted, build int) (homes []*World, files [][]string) {
 	worlds := s.of(build)
 	for _, it := range worlds {
 		if it.files[it.absolute(wanted.File)] != nil {
-			if home != nil {
-				return nil
-			}
-			home = it
+			homes, files = append(homes, it), append(files, nil)
 		}
 	}
-	if home == nil {
-		return nil
-	}
-	directory := filepath.Dir(home.absolute(wanted.File))
-	wanted.Files = slices.DeleteFunc(wanted.Files, func(file string) bool {
-		path, isApart := home.absolute(file), false
+	for _, file := range wanted.Files {
+		isKnown := false
+		for at, home := range homes {
+			if home.files[home.absolute(file)] != nil {
+				isKnown = true
+				files[at] = append(files[at], file)
+			}
+		}
 		for _, it := range worlds {
-			if it.files[path] != nil {
-				if it == home || it.directories[directory] {
-					return false
-				}
-				isApart = true
+			path := it.absolute(file)
+			if it.files[path] == nil || slices.Contains(homes, it) {
+				continue
 			}
+			if it.directories[filepath.Dir(it.absolute(wanted.File))] {
+				return nil, nil
+			}
+			isKnown = true
 		}
-		return isApart
-	})
-	return home
+		if !isKnown {
+			return nil, nil
+		}
+	}
+	return homes, files
 }
 
-// The usages are unknown if an unresolved name may mean the symbol.
-func (w *World) uses(wanted *Wanted) ([]Ref, bool) {
+// The usages, and the unresolved names in the wanted files that may mean the symbol.
+func (w *World) uses(wanted *Wanted) (found []Ref, lost []spot, known bool) {
 	view := w.looked()
 	path := w.absolute(wanted.File)
 	c := view.checked(path)
 	if c == nil {
-		return nil, false
+		return nil, nil, false
 	}
 	symbol, declared := c.declared()[spot{path, wanted.At}]
 	for _, file := range wanted.Files {
 		path := w.absolute(file)
 		there := view.checked(path)
 		if there == nil || w.files[path].fault != nil {
-			return nil, false
+			return nil, nil, false
 		}
-		there.lookUp()
-		if there.lost[wanted.Name] || symbol.method && there.lost["."+wanted.Name] {
-			return nil, false
+		for _, at := range there.lostIn(path, wanted.Name, symbol.method) {
+			lost = append(lost, spot{path, at})
 		}
 	}
 	if !declared && w.files[path].isInit(wanted.At) {
-		return nil, true
+		return nil, nil, true
 	}
 	if !declared && w.files[path].isEmbedded(wanted.At) {
 		symbol.key = c.namedAt(path, wanted.At)
 	}
 	if symbol.key == "" {
-		return nil, false
+		return nil, nil, false
 	}
 	if symbol.method {
-		return view.methodUses(c, path, symbol.key)
+		found, known = view.methodUses(c, path, symbol.key)
+		return found, lost, known
 	}
-	var found []Ref
 	for _, it := range view.reach(view.variants(path)) {
 		found = append(found, it.refsTo(symbol.key)...)
 	}
-	return found, true
+	return found, lost, true
 }
 
-// The place of a declaration's name.
+// The place of a name.
 type spot struct {
 	file string
 	at   int
 }
+
+func (a spot) compare(b spot) int { return cmp.Or(strings.Compare(a.file, b.file), a.at-b.at) }
 
 type declaration struct {
 	// Empty if two declarations have it.
@@ -257,15 +286,10 @@ func (p *Package) isPlain() bool {
 	return !p.borrowed && (p.forTest == "" || p.path == p.forTest || p.path == p.forTest+"_test")
 }
 
-// Whether it imports a dependency that imports the workspace: gopls reports references there differently.
-func (p *Package) leadsBack() bool {
-	return slices.ContainsFunc(p.deps, func(it *Package) bool { return it.borrowed })
-}
-
 // The variant that represents a file, if its data is complete.
 func (v *view) checked(path string) *Checked {
 	c := v.world.state[v.owner[path]]
-	if c == nil || c.unfit != "" || c.of.unfit != "" || c.of.leadsBack() {
+	if c == nil || c.unfit != "" || c.of.unfit != "" {
 		return nil
 	}
 	return c
@@ -394,7 +418,7 @@ func (t *task) noteLost(c *Checked, info *types.Info) {
 		for _, it := range file.funcs {
 			bodies[it.decl.Body] = it
 		}
-		var within *Body
+		var within *Func
 		var visit func(node ast.Node) bool
 		visit = func(node ast.Node) bool {
 			switch it := node.(type) {
@@ -403,7 +427,7 @@ func (t *task) noteLost(c *Checked, info *types.Info) {
 			case *ast.BlockStmt:
 				if function := bodies[it]; function != nil && within == nil {
 					if t.wanted(function) {
-						within = c.bodies[function]
+						within = function
 						ast.Inspect(it, visit)
 						within = nil
 					}
@@ -412,7 +436,7 @@ func (t *task) noteLost(c *Checked, info *types.Info) {
 			case *ast.Ident:
 				_, declares := info.Defs[it]
 				if !declares && info.Uses[it] == nil && it.Name != "_" {
-					t.lose(c, within, it.Name)
+					t.lose(c, within, it.Name, spot{file.path, file.offset(it.Pos())})
 				}
 			}
 			return true
@@ -423,10 +447,32 @@ func (t *task) noteLost(c *Checked, info *types.Info) {
 	}
 }
 
-func (t *task) lose(c *Checked, body *Body, name string) {
-	if body != nil {
-		body.lost[name] = true
-	} else {
-		c.lostOutside[name] = true
+// Records an unresolved name: in the body of a function, or outside of all bodies.
+func (t *task) lose(c *Checked, function *Func, name string, at spot) {
+	body := c.bodies[function]
+	if body == nil || at.at < function.body {
+		c.lostOutside[name] = append(c.lostOutside[name], at)
+		return
 	}
+	at.at -= function.start
+	body.lost[name] = append(body.lost[name], at)
+}
+
+// The places in a file at which a name is unresolved; for a method, also in the methods of types without a name.
+func (c *Checked) lostIn(path, name string, isMethod bool) []int {
+	c.lookUp()
+	var found []int
+	note := func(name string) {
+		for _, it := range c.lost[name] {
+			if it.file == path {
+				found = append(found, it.at)
+			}
+		}
+	}
+	note(name)
+	if isMethod {
+		note("." + name)
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
 }

@@ -25,11 +25,10 @@ type World struct {
 	// Dependencies before dependants.
 	order []*Package
 	state map[string]*Checked
-	// The export data of packages outside the workspace, by import path. In a further build their sources are read, and
-	// the value is their directory.
-	exports  map[string]string
-	external *external
-	sizes    types.Sizes
+	// The directories of packages outside the workspace, by import path.
+	directoryOf map[string]string
+	external    *external
+	sizes       types.Sizes
 	// The directories of all packages in the build, dependencies included.
 	directories map[string]bool
 	codes       map[int]string
@@ -80,7 +79,7 @@ func newWorld(params *loadParams, directory string, codes map[int]string, build 
 	}
 	w := &World{
 		build: build, root: root, fset: token.NewFileSet(), codes: codes, sizes: types.SizesFor("gc", arch), files: map[string]*File{},
-		packages: map[string]*Package{}, directories: map[string]bool{}, state: map[string]*Checked{}, exports: map[string]string{},
+		packages: map[string]*Package{}, directories: map[string]bool{}, state: map[string]*Checked{}, directoryOf: map[string]string{},
 	}
 	own := map[string]bool{}
 	for _, it := range found {
@@ -91,10 +90,9 @@ func newWorld(params *loadParams, directory string, codes map[int]string, build 
 	}
 	borrowed, seeing := backward(found, own, root)
 	maps.Copy(own, borrowed)
-	needed := map[string]bool{}
 	for _, it := range found {
 		if own[it.ImportPath] {
-			w.add(it, own, needed)
+			w.add(it)
 			w.packages[it.ImportPath].borrowed = borrowed[it.ImportPath]
 			w.packages[it.ImportPath].withoutCgo(it, params, root)
 		}
@@ -103,17 +101,15 @@ func newWorld(params *loadParams, directory string, codes map[int]string, build 
 		w.addProgram(it)
 	}
 	w.seen(found, own, seeing)
-	if build != nil {
-		w.external = w.fromSources(found, own)
-	} else if err := w.loadExports(tool, directory, needed); err != nil {
+	sources, err := w.readSources(tool, directory, found, own)
+	if err != nil {
 		return nil, err
-	} else {
-		w.external = newExternal(exportData(w.fset, w.exports))
 	}
+	w.external = newExternal(sources)
 	for _, it := range w.packages {
 		for _, path := range it.imports {
-			if !own[path] && path != "unsafe" && w.exports[path] == "" && it.unfit == "" {
-				it.unfit = path + " could not be built"
+			if !own[path] && path != "unsafe" && w.directoryOf[path] == "" && it.unfit == "" {
+				it.unfit = path + " cannot be listed"
 			}
 		}
 	}
@@ -150,7 +146,7 @@ func (w *World) relative(path string) string {
 	return path
 }
 
-func (w *World) add(it *listed, own, needed map[string]bool) {
+func (w *World) add(it *listed) {
 	p := &Package{
 		id: it.ImportPath, path: it.ImportPath, name: it.Name, forTest: it.ForTest, directory: it.Dir,
 		imports: map[string]string{},
@@ -176,9 +172,6 @@ func (w *World) add(it *listed, own, needed map[string]bool) {
 			from = it
 		}
 		p.imports[from] = path
-		if !own[path] && path != "C" && path != "unsafe" {
-			needed[path] = true
-		}
 	}
 	w.packages[p.id] = p
 }
@@ -239,26 +232,6 @@ func (p *Package) withoutCgo(it *listed, params *loadParams, root string) {
 			}
 		}
 	}
-}
-
-// Loads the export data of dependencies; the go command builds what is not built yet.
-func (w *World) loadExports(tool *goTool, directory string, needed map[string]bool) error {
-	paths := make([]string, 0, len(needed))
-	for path := range needed {
-		paths = append(paths, path)
-	}
-	if len(paths) == 0 {
-		return nil
-	}
-	slices.Sort(paths)
-	found, err := tool.list(directory, append([]string{"-export", "-json=ImportPath,Export", "--"}, paths...)...)
-	if err != nil {
-		return err
-	}
-	for _, it := range found {
-		w.exports[it.ImportPath] = it.Export
-	}
-	return nil
 }
 
 // Checks everything for the first time.
