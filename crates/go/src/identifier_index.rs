@@ -25,6 +25,22 @@ pub(crate) struct Identifiers {
     files: Mutex<HashMap<blake3::Hash, Arc<Index>>>,
 }
 
+/// The files that a name may be in.
+pub(crate) struct FilesByName {
+    files: Vec<Arc<File>>,
+    /// The hashes of names, each with the number of a file, in order.
+    places: Vec<(u32, usize)>,
+}
+
+impl FilesByName {
+    pub(crate) fn with<'f>(&'f self, name: &str) -> impl Iterator<Item = &'f Arc<File>> + use<'f> {
+        let hash = hash(name);
+        let from = self.places.partition_point(|it| it.0 < hash);
+        let same = self.places.get(from..).unwrap_or_default().iter().take_while(move |it| it.0 == hash);
+        same.filter_map(|it| self.files.get(it.1))
+    }
+}
+
 /// The identifiers of one file, ordered by the hash of their names.
 struct Index(Vec<Entry>);
 
@@ -49,6 +65,21 @@ impl Identifiers {
             None if memchr::memmem::find(file.text.as_bytes(), name.as_bytes()).is_none() => Vec::new(),
             None => self.index(file).find(&file.text, name),
         }
+    }
+
+    /// The files of each name, to look up many names.
+    pub(crate) fn by_name(&self, files: &Files) -> FilesByName {
+        let files: Vec<Arc<File>> = files.of(LANGUAGE).cloned().collect();
+        let mut places = Vec::new();
+        for (number, file) in files.iter().enumerate() {
+            let known = unpoisoned::lock(&self.files).get(&file.hash).cloned();
+            let index = known.unwrap_or_else(|| self.index(file));
+            let mut names: Vec<u32> = index.0.iter().map(|it| it.hash).collect();
+            names.dedup();
+            places.extend(names.into_iter().map(|it| (it, number)));
+        }
+        places.sort_unstable();
+        FilesByName { files, places }
     }
 
     /// Parsed without the lock. Two threads may parse the same content, which is harmless.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use super::build_constraints::BuildContext;
 use super::document_sync::folders;
+use super::identifier_index::{FilesByName, Identifiers};
 use super::language::{is_hidden, is_left_out};
 use super::modules::{GoPackage, Membership, base_name, module_of, packages, parent, works};
 use super::package_set::PackageSet;
@@ -33,6 +34,7 @@ pub(crate) struct Layout {
     meanings: Mutex<HashMap<String, Arc<BTreeSet<String>>>>,
     by_path: HashMap<Arc<str>, Vec<GoPackage>>,
     package_set: OnceLock<Arc<PackageSet>>,
+    files_by_name: OnceLock<FilesByName>,
     /// The disambiguation of a package's declarations, by its import path.
     same_paths: Mutex<HashMap<Arc<str>, Arc<SamePaths>>>,
 }
@@ -79,6 +81,7 @@ impl Layout {
             meanings: Mutex::default(),
             by_path,
             package_set: OnceLock::new(),
+            files_by_name: OnceLock::new(),
             same_paths: Mutex::default(),
             files,
             directories,
@@ -95,6 +98,19 @@ impl Layout {
             return Arc::new(PackageSet::of(&self.files, file));
         }
         self.package_set.get_or_init(|| Arc::new(PackageSet::of(&self.files, None))).clone()
+    }
+
+    /// The files of each name, computed at the first call.
+    pub(crate) fn files_by_name(&self, identifiers: &Identifiers) -> &FilesByName {
+        self.files_by_name.get_or_init(|| identifiers.by_name(&self.files))
+    }
+
+    /// The files that may have a name.
+    pub(crate) fn files_naming<'l>(&'l self, name: &str) -> Box<dyn Iterator<Item = &'l Arc<File>> + 'l> {
+        match self.files_by_name.get() {
+            Some(known) => Box::new(known.with(name)),
+            None => Box::new(self.files.of(LANGUAGE)),
+        }
     }
 
     /// The import path of a file's package.

@@ -24,6 +24,9 @@ use semdex_model::{
     UsagePage, Usages, Window,
 };
 
+/// So many symbols are worth a list of the files of all names.
+const MANY: usize = 20;
+
 pub(crate) async fn of(queries: &GoplsQueries<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Usages>> {
     let answer = places(queries, symbol, effort).await?;
     Ok(answer.map(|places| {
@@ -96,8 +99,12 @@ pub(crate) async fn learn(queries: &GoplsQueries<'_>, symbols: &[Symbol]) {
     let answers = session.checker.is_ready() && !session.documents().is_restructured();
     let Some(generation) = queries.generation.filter(|_| answers) else { return };
     let asked = |it: &&Symbol| it.name != "_" && it.kind != SymbolKind::Package && !it.external;
-    let unknown = symbols.iter().filter(asked).filter(|it| !session.index.knows(generation, it));
-    let occurrences: Vec<Occurrences> = unknown.filter_map(|it| Occurrences::of(queries, it)).collect();
+    let unknown: Vec<&Symbol> =
+        symbols.iter().filter(asked).filter(|it| !session.index.knows(generation, it)).collect();
+    if unknown.len() >= MANY {
+        queries.layout.files_by_name(&session.identifiers);
+    }
+    let occurrences: Vec<Occurrences> = unknown.into_iter().filter_map(|it| Occurrences::of(queries, it)).collect();
     if occurrences.is_empty() {
         return;
     }
@@ -126,7 +133,7 @@ impl<'a> Occurrences<'a> {
     pub(crate) fn anywhere(queries: &GoplsQueries<'a>, symbol: &'a Symbol) -> Option<Occurrences<'a>> {
         let origin = queries.files.get(&symbol.name_at.file)?;
         let named = |file| queries.session.identifiers.named(file, &symbol.name);
-        let all = queries.files.of(LANGUAGE).map(|it| (it, named(it))).filter(|it| !it.1.is_empty());
+        let all = queries.layout.files_naming(&symbol.name).map(|it| (it, named(it))).filter(|it| !it.1.is_empty());
         let all = all.map(|(file, named)| (file, Bearing::of(symbol, origin, file), named));
         Some(Occurrences { symbol, files: all.filter(|it| it.1 != Bearing::Never).collect() })
     }

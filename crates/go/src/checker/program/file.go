@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // A File is one parsed source file.
@@ -24,6 +25,8 @@ type File struct {
 	// The code outside of functions' bodies, without comments.
 	outside  func() string
 	declared func() map[string]string
+	// The offsets of the names of embedded interfaces, which declare no fields.
+	embedded func() map[int]bool
 	// The import lines, and their paths.
 	lines, imports []string
 	words          map[string]bool
@@ -47,6 +50,7 @@ func parse(fset *token.FileSet, path, text string) *File {
 	tree, err := parser.ParseFile(fset, path, text, parser.SkipObjectResolution|parser.AllErrors)
 	file.ast = tree
 	file.token = fset.File(tree.FileStart)
+	file.embedded = sync.OnceValue(file.embeddings)
 	if list, ok := err.(scanner.ErrorList); ok && len(list) > 0 {
 		at := min(max(list[0].Pos.Offset, 0), len(text))
 		file.fault = &Fault{File: path, Start: at, End: at, Message: list[0].Msg, Source: "syntax"}

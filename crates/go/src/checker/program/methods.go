@@ -152,11 +152,15 @@ func (v *view) methodUses(c *Checked, path, key string) ([]Ref, bool) {
 		}
 	}
 	here := map[string]bool{key: true}
+	all := map[*Checked]bool{}
 	for path := range inside {
 		c := v.checked(path)
 		if c == nil {
 			return nil, false
 		}
+		all[c] = true
+	}
+	for c := range all {
 		for _, other := range c.named(name) {
 			switch v.relation(owner, other) {
 			case related:

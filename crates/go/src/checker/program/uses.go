@@ -180,7 +180,7 @@ func (w *World) uses(wanted *Wanted) (found []Ref, lost []spot, known bool) {
 	if !declared && w.files[path].isInit(wanted.At) {
 		return nil, nil, true
 	}
-	if !declared && w.files[path].isEmbedded(wanted.At) {
+	if !declared && w.files[path].embedded()[wanted.At] {
 		symbol.key = c.namedAt(path, wanted.At)
 	}
 	if symbol.key == "" {
@@ -217,16 +217,17 @@ func (f *File) isInit(at int) bool {
 	})
 }
 
-// Whether the name is an embedded interface, which declares no field.
-func (f *File) isEmbedded(at int) bool {
-	found := false
+func (f *File) embeddings() map[int]bool {
+	found := map[int]bool{}
 	ast.Inspect(f.ast, func(node ast.Node) bool {
 		if iface, ok := node.(*ast.InterfaceType); ok {
 			for _, it := range iface.Methods.List {
-				found = found || len(it.Names) == 0 && f.offset(it.End())-len(lastName(it.Type)) == at
+				if len(it.Names) == 0 {
+					found[f.offset(it.End())-len(lastName(it.Type))] = true
+				}
 			}
 		}
-		return !found
+		return true
 	})
 	return found
 }
