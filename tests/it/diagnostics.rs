@@ -230,3 +230,37 @@ pub mod within {
     assert_eq!(all["items"].as_array().map(Vec::len), Some(1), "{all}");
     assert_eq!(all["items"][0]["code"], Value::from("E0432"), "{all}");
 }
+
+#[test]
+fn a_crate_with_a_text_that_has_no_end_has_no_other_errors() {
+    let server = Server::on(&[
+        ("Cargo.toml", "[workspace]\nmembers = [\"low\", \"top\", \"apart\"]\nresolver = \"2\"\n"),
+        ("low/Cargo.toml", &MANIFEST.replace("missed", "low")),
+        ("low/src/lib.rs", "pub mod a;\npub mod b;\n"),
+        ("low/src/a.rs", "pub fn f() {\n    if true {\n}\n\npub struct Kept;\n"),
+        ("low/src/b.rs", "pub fn g() -> crate::a::Kept {\n    crate::a::f();\n    1\n}\n"),
+        ("top/Cargo.toml", &format!("{}\n[dependencies]\nlow.path = \"../low\"\n", MANIFEST.replace("missed", "top"))),
+        ("top/src/lib.rs", "pub fn h() -> u8 {\n    low::b::gone()\n}\n"),
+        ("apart/Cargo.toml", &MANIFEST.replace("missed", "apart")),
+        ("apart/src/lib.rs", "pub fn i() -> u8 {\n    \"\"\n}\n"),
+    ]);
+    server.wait_ready();
+    let of = |file: &str| {
+        let (status, reply) = server.get(&format!("/v1/diagnostics?severity=error{file}"));
+        let items = reply["items"].as_array().unwrap_or_else(|| panic!("{status} {reply}")).iter();
+        let items: Vec<String> = items.map(|it| format!("{}:{}", it["file"], it["code"])).collect();
+        let missing = reply["meta"]["missing"].as_array().unwrap().iter();
+        (items, missing.map(|it| format!("{} {}", it["code"], it["scope"])).collect::<Vec<_>>())
+    };
+    let unread = "\"workspace_broken\" \"low/src/a.rs\"";
+    let (all, missing) = of("");
+    assert_eq!(all.len(), 2, "{all:?}");
+    assert!(all[0].starts_with("\"apart/src/lib.rs\":\"E0308") && all[1].starts_with("\"low/src/a.rs\":"), "{all:?}");
+    assert_eq!(missing, [unread]);
+    assert_eq!(of("&file=low/src/b.rs"), (vec![], vec![unread.to_owned()]));
+    assert_eq!(of("&file=top/src/lib.rs"), (vec![], vec![unread.to_owned()]));
+    assert_eq!(of("&file=apart/src/lib.rs").1, Vec::<String>::new());
+    server.home.write("low/src/a.rs", "pub fn f() {\n    if true {}\n}\n\npub struct Kept;\n");
+    let (mended, missing) = of("");
+    assert_eq!((mended.len(), missing), (3, vec![]), "{mended:?}");
+}

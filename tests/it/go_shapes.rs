@@ -3,6 +3,9 @@
 
 use serde_json::{Value, json};
 
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::language_servers::engine;
 use crate::support::{Home, Server, sorted_places};
 
 const MODULE: (&str, &str) = ("go.mod", "module example.com/one\n\ngo 1.24\n");
@@ -256,4 +259,71 @@ fn a_change_with_a_manifest_is_judged_by_the_modules_that_result() {
     let (status, reply) = edit(&new);
     assert_eq!(status, 200, "{reply}");
     assert_eq!(server.get("/v1/diagnostics?severity=error").1["total"], 0);
+}
+
+/// gopls does not answer until it is continued.
+fn stop_gopls(server: &Server) {
+    let pid = engine(server, "go")["pid"].as_i64().and_then(|it| i32::try_from(it).ok()).and_then(Pid::from_raw);
+    kill_process(pid.unwrap(), Signal::STOP).unwrap();
+}
+
+#[test]
+fn usages_beside_code_with_errors_need_no_gopls() {
+    let broken = "package r\n\nimport \"example.com/one/p\"\n\nfunc f() {\n\tvar it p.Job = gone()\n\tlost.Job(it)\n\t\
+                  _ = it.Name + lost.Name\n}\n\ntype Job = missing.Job\n";
+    let server = serve(&[
+        ("p/p.go", "package p\n\ntype Job struct {\n\tName string\n}\n\nvar one = Job{Name: \"a\"}\n"),
+        ("q/q.go", "package q\n\nimport \"example.com/one/p\"\n\nfunc Of(it p.Job) string {\n\treturn it.Name\n}\n"),
+        ("r/r.go", broken),
+    ]);
+    stop_gopls(&server);
+    let old = server.home.read("q/q.go");
+    server.home.write("q/q.go", &old.replace("return it.Name", "return p.Job{}.Name + it.Name"));
+    let known = |symbol: &str| {
+        let reply = usages(&server, symbol);
+        let missing = reply["meta"]["missing"].as_array().unwrap().iter();
+        let missing: Vec<String> = missing.map(|it| format!("{} {}", it["code"], it["scope"])).collect();
+        (sorted_places(&reply["items"]), sorted_places(&reply["possible"]), missing)
+    };
+    let lost = vec!["\"workspace_broken\" \"r/r.go\"".to_owned()];
+    let places = |all: &[&str]| all.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    assert_eq!(
+        known("p.Job"),
+        (places(&["p/p.go:7", "q/q.go:5", "q/q.go:6", "r/r.go:6"]), places(&["r/r.go:11", "r/r.go:7"]), lost.clone())
+    );
+    assert_eq!(
+        known("p.Job.Name"),
+        (places(&["p/p.go:7", "q/q.go:6", "q/q.go:6", "r/r.go:8"]), places(&["r/r.go:8"]), lost)
+    );
+}
+
+#[test]
+fn usages_in_all_modules_that_replace_a_module_need_no_gopls() {
+    let server = serve(&[
+        ("go.mod", &format!("{}\nrequire example.com/api v0.0.0\n\nreplace example.com/api => ./api\n", MODULE.1)),
+        ("main.go", "package one\n\nimport \"example.com/api\"\n\nvar All = api.Base() + api.Wide{}.Low()\n"),
+        ("api/go.mod", "module example.com/api\n\ngo 1.24\n"),
+        (
+            "api/api.go",
+            "package api\n\ntype Wide struct{}\n\nfunc (Wide) Low() int { return Base() }\n\nfunc Base() int { return 1 }\n",
+        ),
+        ("api/api_test.go", "package api\n\nvar _ = Base() + Wide{}.Low()\n"),
+        (
+            "tool/go.mod",
+            "module example.com/tool\n\ngo 1.24\n\nrequire example.com/api v0.0.0\n\nreplace example.com/api => ../api\n",
+        ),
+        ("tool/tool.go", "package tool\n\nimport \"example.com/api\"\n\nvar Tool = api.Base()\n"),
+    ]);
+    stop_gopls(&server);
+    let old = server.home.read("api/api.go");
+    server.home.write("api/api.go", &old.replace("return Base()", "return Base() + Wide{}.Low()"));
+    let base = usages(&server, "example.com/api.Base");
+    assert_eq!(
+        sorted_places(&base["items"]),
+        ["api/api.go:5", "api/api_test.go:3", "main.go:5", "tool/tool.go:5"],
+        "{base}"
+    );
+    let low = usages(&server, "example.com/api.Wide.Low");
+    assert_eq!(sorted_places(&low["items"]), ["api/api.go:5", "api/api_test.go:3", "main.go:5"], "{low}");
+    assert!(base["meta"]["complete"] == true && low["meta"]["complete"] == true, "{base} {low}");
 }

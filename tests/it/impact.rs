@@ -351,6 +351,7 @@ fn code_that_an_edit_switches_on_is_judged() {
     let found = broken(&server.post("/v1/edit", &edit).1);
     assert!(found.iter().any(|it| it == "src/added.rs:8 E0308"), "{found:?}");
     assert!(found.iter().any(|it| it.starts_with("src/added.rs:3 ")), "{found:?}");
+    assert!(found.iter().any(|it| it == "src/added.rs:1 E0432"), "{found:?}");
 }
 
 /// The compiler reports only the delimiter, literal or comment, and compiles nothing.

@@ -51,6 +51,7 @@ pub(crate) mod try_operator;
 pub(crate) mod unknown_results;
 pub(crate) mod unknown_types;
 pub(crate) mod unmet_projections;
+pub(crate) mod unreadable;
 pub(crate) mod unresolved;
 pub(crate) mod unresolved_paths;
 pub(crate) mod written;

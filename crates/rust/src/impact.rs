@@ -50,7 +50,6 @@ pub(crate) mod scope_changes;
 pub(crate) mod settle;
 pub(crate) mod sizes;
 pub(crate) mod switched_on;
-pub(crate) mod unreadable;
 pub(crate) mod unresolved_names;
 pub(crate) mod unused;
 pub(crate) mod wellformed;

@@ -13,6 +13,7 @@ use ra_ap_ide_db::base_db::CrateGraphBuilder;
 use super::Rust;
 use super::changes::Tried;
 use super::other_crates::{self, ErrorsOfFiles, crate_changes};
+use crate::checks::unreadable::Uncompiled;
 use crate::checks::{imports, report};
 use crate::finding::Finding;
 use crate::finding::code::Phase;
@@ -20,7 +21,6 @@ use crate::impact::bodies::{errors_of, errors_of_moved};
 use crate::impact::differ::differ;
 use crate::impact::edit_context::{EditContext, Side, renamed_names};
 use crate::impact::misfits::misfits_of;
-use crate::impact::unreadable::Uncompiled;
 use crate::impact::{
     arity, compared_heads, derives, find_affected, fixed_names, further_builds, impact_of, imports_at_stake, modules,
     of_layout, reaching, report_tests, scope_changes, settle, switched_on,
@@ -179,7 +179,7 @@ impl Rust {
             later.extend(misfits_of(it, &affected, &edit, Side::After));
             later.extend(derives::refused_derives(it, &deltas, &edit, Side::After));
             later.extend(compared_heads::errors_of_heads(it, &affected, &edit, Side::After));
-            let unresolved = switched_on::unresolved_in(it, &affected.new_files);
+            let unresolved = switched_on::unresolved_in(it, &affected.new_files)?;
             let is_there = |it: &Finding| later.iter().any(|known| known.place == it.place);
             let unresolved: Vec<Finding> = unresolved.into_iter().filter(|it| !is_there(it)).collect();
             later.extend(unresolved);
@@ -195,7 +195,7 @@ impl Rust {
             fixed.retain(|it| !edit.follows_from_absence(&deltas, before, it));
             fixed_names::add_mended(it, missed, &edit, &mut fixed);
             let following = settle::apply_rules(it, &affected, &deltas, &edit, &mut new);
-            let uncompiled = Uncompiled::after(it, &edit.news);
+            let uncompiled = Uncompiled::by(it, edit.news.iter());
             let is_unreported = |file: &str| modules.lost(it, file) || uncompiled.has(it, file);
             let is_out = |found: &Finding| {
                 is_unplanned(planned, found) || found.code.phase() != Phase::Syntax && is_unreported(&found.place.file)

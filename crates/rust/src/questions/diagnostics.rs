@@ -16,6 +16,7 @@ use super::further_diagnostics::FurtherDiagnostics;
 use super::{coverage, doubt};
 use crate::bounds::abandoned::About;
 use crate::bounds::{Bound, MOST_ERRORS};
+use crate::checks::unreadable::Uncompiled;
 use crate::checks::{report, unresolved_paths};
 use crate::names::instances;
 use crate::resolve::having_crates::in_crates;
@@ -43,13 +44,20 @@ impl View {
             };
             let mut found = Vec::new();
             let mut further = FurtherDiagnostics::default();
+            let uncompiled = Uncompiled::by(it, it.files.of(LANGUAGE));
+            let mut is_any_left_out = false;
             for file in &wanted {
+                if uncompiled.has(it, &file.path) && !Rest::of(file.outline()).is_unreadable {
+                    is_any_left_out = true;
+                    continue;
+                }
                 found.extend(diagnostics_of(it, file)?);
                 further.add(it, file)?;
             }
             // A macro that was called during the query may have failed.
             let mut coverage = it.coverage(true);
             further.note(&mut coverage);
+            uncompiled.missing().filter(|_| is_any_left_out).into_iter().for_each(|it| coverage.lacks(it));
             found.append(&mut further.found);
             for file in wanted.iter().filter(|_| !files.is_empty()) {
                 coverage.absorb(coverage::file_coverage(it, file));
