@@ -134,6 +134,14 @@ func (it *listed) isInside(root string) bool {
 	return err == nil && filepath.IsLocal(inside)
 }
 
+// The version of the language, as in `types.Config`; empty for the newest.
+func (it *listed) goVersion() string {
+	if it.Module == nil || it.Module.GoVersion == "" {
+		return ""
+	}
+	return "go" + it.Module.GoVersion
+}
+
 // Whether it is the generated main package of a test binary.
 func (it *listed) isTestMain() bool {
 	return it.Name == "main" && strings.HasSuffix(it.ImportPath, ".test")

@@ -25,7 +25,7 @@ func setting(name, otherwise string) string {
 func loaded(t *testing.T, root string) *World {
 	t.Helper()
 	params := &loadParams{Root: root, Go: "go", Arch: build.Default.GOARCH}
-	w, err := newWorld(params, filepath.Join(root, setting("CHECKER_FOLDER", ".")), errorCodes(build.Default.GOROOT), nil)
+	w, err := newWorld(params, filepath.Join(root, setting("CHECKER_FOLDER", ".")), errorCodes(build.Default.GOROOT), nil, newCommon())
 	if err != nil {
 		t.Fatal(err)
 	}

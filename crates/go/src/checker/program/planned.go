@@ -30,6 +30,7 @@ func (s *server) planned(params *impactParams, result *impactResult) error {
 	tool.limit = time.Now().Add(limit)
 	planned.goTool = tool
 	var worlds []*World
+	shared := newCommon()
 	for _, folder := range planned.Folders {
 		directory := filepath.Join(planned.Root, folder)
 		if _, err := os.Stat(directory); err != nil {
@@ -37,7 +38,7 @@ func (s *server) planned(params *impactParams, result *impactResult) error {
 			result.Unloaded = append(result.Unloaded, folder)
 			continue
 		}
-		world, err := newWorld(&planned, directory, s.loaded.codes, nil)
+		world, err := newWorld(&planned, directory, s.loaded.codes, nil, shared)
 		if err != nil {
 			return err
 		}

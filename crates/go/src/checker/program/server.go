@@ -95,8 +95,9 @@ func (s *server) load(params loadParams) (*loadResult, error) {
 // The worlds of a build.
 func (p *loadParams) worlds(build *Build, number int) ([]*World, error) {
 	var found []*World
+	shared := newCommon()
 	for _, folder := range p.Folders {
-		world, err := newWorld(p, filepath.Join(p.Root, folder), p.codes, build)
+		world, err := newWorld(p, filepath.Join(p.Root, folder), p.codes, build, shared)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -13,6 +14,15 @@ import (
 	"sync/atomic"
 )
 
+// What the worlds of one build have in common: packages outside the workspace are read once.
+type common struct {
+	fset *token.FileSet
+	// By what determines the result.
+	sources map[string]*source
+}
+
+func newCommon() *common { return &common{token.NewFileSet(), map[string]*source{}} }
+
 // The packages outside the workspace. Nothing has to be built for them: their declarations are read from their sources.
 type sources struct {
 	world *World
@@ -24,8 +34,11 @@ type sources struct {
 
 type source struct {
 	of *listed
-	// The packages that it may import have lower ranks.
+	// The packages of the first world that has it. Those that it may import have lower ranks.
+	among *sources
 	rank  int
+	// Empty if a package that it imports is not among them.
+	key   string
 	once  sync.Once
 	types *types.Package
 	err   error
@@ -33,17 +46,24 @@ type source struct {
 
 // Reads the packages outside the workspace. In the default build, a package that cannot be understood is not imported:
 // what depends on it cannot be checked.
-func (w *World) readSources(tool *goTool, directory string, found []*listed, own map[string]bool) (*sources, error) {
+func (w *World) readSources(tool *goTool, directory string, found []*listed, own map[string]bool, shared *common) (*sources, error) {
 	all := &sources{world: w, packages: map[string]*source{}}
 	var withCgo []string
 	for _, it := range found {
 		if own[it.ImportPath] || it.Error != nil || it.isTestMain() {
 			continue
 		}
-		source := &source{of: it, rank: len(all.order)}
-		all.packages[it.ImportPath], all.order = source, append(all.order, source)
 		w.directoryOf[it.ImportPath] = it.Dir
-		if w.build == nil && len(it.CgoFiles) > 0 {
+		key := all.keyOf(it)
+		known := shared.sources[key]
+		if known == nil {
+			known = &source{of: it, among: all, rank: len(all.order), key: key}
+			if key != "" {
+				shared.sources[key] = known
+			}
+		}
+		all.packages[it.ImportPath], all.order = known, append(all.order, known)
+		if w.build == nil && len(it.CgoFiles) > 0 && known.among == all {
 			withCgo = append(withCgo, it.ImportPath)
 		}
 	}
@@ -54,6 +74,23 @@ func (w *World) readSources(tool *goTool, directory string, found []*listed, own
 	return all, nil
 }
 
+// What determines what is read of a package: its files, and the packages that it imports, directly or not.
+func (s *sources) keyOf(it *listed) string {
+	hash := sha256.New()
+	fmt.Fprintln(hash, it.ImportPath, it.Dir, it.GoFiles, it.CgoFiles, it.ImportMap, it.goVersion())
+	for _, path := range it.Imports {
+		if path == "unsafe" || path == "C" {
+			continue
+		}
+		known := s.packages[path]
+		if known == nil || known.key == "" {
+			return ""
+		}
+		fmt.Fprintln(hash, known.key)
+	}
+	return string(hash.Sum(nil))
+}
+
 // Lets cgo write the Go files of these packages.
 func (s *sources) runCgo(tool *goTool, directory string, paths []string) error {
 	if len(paths) == 0 {
@@ -61,7 +98,7 @@ func (s *sources) runCgo(tool *goTool, directory string, paths []string) error {
 	}
 	found, err := tool.list(directory, append([]string{"-compiled", "-json=ImportPath,CompiledGoFiles", "--"}, paths...)...)
 	for _, it := range found {
-		if source := s.packages[it.ImportPath]; source != nil && len(it.CompiledGoFiles) > 0 {
+		if source := s.packages[it.ImportPath]; source != nil && source.among == s && len(it.CompiledGoFiles) > 0 {
 			source.of.GoFiles, source.of.CgoFiles = it.CompiledGoFiles, nil
 		}
 	}
@@ -75,7 +112,7 @@ func (s *sources) readAll() {
 	for range runtime.GOMAXPROCS(0) {
 		all.Go(func() {
 			for at := next.Add(1) - 1; int(at) < len(s.order); at = next.Add(1) - 1 {
-				_, _ = s.read(s.order[at])
+				_, _ = s.order[at].read()
 			}
 		})
 	}
@@ -87,10 +124,10 @@ func (s *sources) Import(path string) (*types.Package, error) {
 	if it == nil {
 		return nil, fmt.Errorf("%s is not known in this build", path)
 	}
-	return s.read(it)
+	return it.read()
 }
 
-func (s *sources) read(it *source) (*types.Package, error) {
+func (it *source) read() (*types.Package, error) {
 	it.once.Do(func() {
 		// A panic here would end the process.
 		defer func() {
@@ -98,7 +135,7 @@ func (s *sources) read(it *source) (*types.Package, error) {
 				it.types, it.err = nil, fmt.Errorf("%s cannot be read: %v", it.of.ImportPath, reason)
 			}
 		}()
-		it.types, it.err = s.check(it)
+		it.types, it.err = it.among.check(it)
 	})
 	return it.types, it.err
 }
@@ -129,7 +166,7 @@ func (s *sources) check(it *source) (*types.Package, error) {
 		return nil, fmt.Errorf("cgo does not translate %s", it.of.ImportPath)
 	}
 	config := types.Config{
-		Sizes: s.world.sizes, IgnoreFuncBodies: true,
+		GoVersion: it.of.goVersion(), Sizes: s.world.sizes, IgnoreFuncBodies: true,
 		// All errors, so that the rest is checked.
 		Error: func(error) {},
 		Importer: importing(func(path string) (*types.Package, error) {
@@ -145,9 +182,6 @@ func (s *sources) check(it *source) (*types.Package, error) {
 			}
 			return s.Import(path)
 		}),
-	}
-	if it.of.Module != nil && it.of.Module.GoVersion != "" {
-		config.GoVersion = "go" + it.of.Module.GoVersion
 	}
 	path, _, _ := strings.Cut(it.of.ImportPath, " ")
 	found, err := config.Check(path, s.world.fset, trees, nil)

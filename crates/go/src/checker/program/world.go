@@ -59,7 +59,7 @@ type Package struct {
 }
 
 // Loads the packages below the directory of a module or of a `go.work`.
-func newWorld(params *loadParams, directory string, codes map[int]string, build *Build) (*World, error) {
+func newWorld(params *loadParams, directory string, codes map[int]string, build *Build, shared *common) (*World, error) {
 	root := params.Root
 	tool, arch := params.tool(), params.Arch
 	if build != nil {
@@ -78,7 +78,7 @@ func newWorld(params *loadParams, directory string, codes map[int]string, build 
 		return nil, err
 	}
 	w := &World{
-		build: build, root: root, fset: token.NewFileSet(), codes: codes, sizes: types.SizesFor("gc", arch), files: map[string]*File{},
+		build: build, root: root, fset: shared.fset, codes: codes, sizes: types.SizesFor("gc", arch), files: map[string]*File{},
 		packages: map[string]*Package{}, directories: map[string]bool{}, state: map[string]*Checked{}, directoryOf: map[string]string{},
 	}
 	own := map[string]bool{}
@@ -101,7 +101,7 @@ func newWorld(params *loadParams, directory string, codes map[int]string, build 
 		w.addProgram(it)
 	}
 	w.seen(found, own, seeing)
-	sources, err := w.readSources(tool, directory, found, own)
+	sources, err := w.readSources(tool, directory, found, own, shared)
 	if err != nil {
 		return nil, err
 	}
@@ -152,9 +152,7 @@ func (w *World) add(it *listed) {
 		imports: map[string]string{},
 	}
 	p.path, _, _ = strings.Cut(p.id, " ")
-	if it.Module != nil && it.Module.GoVersion != "" {
-		p.goVersion = "go" + it.Module.GoVersion
-	}
+	p.goVersion = it.goVersion()
 	if it.Error != nil {
 		p.unfit = it.Error.Err
 	}
