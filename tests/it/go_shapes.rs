@@ -298,6 +298,27 @@ fn usages_beside_code_with_errors_need_no_gopls() {
 }
 
 #[test]
+fn usages_beside_a_module_that_is_not_there_need_no_gopls() {
+    let user = "package s\n\nimport (\n\t\"example.com/one/p\"\n\t\"example.net/gone\"\n)\n\n\
+                var a p.Job = gone.Make()\n\nvar b = gone.Job(a)\n\nfunc Of(it p.Job) string { return a.Name + it.Name }\n";
+    let server = serve(&[
+        ("go.mod", &format!("{}\nrequire example.net/gone v1.0.0\n", MODULE.1)),
+        ("p/p.go", "package p\n\ntype Job struct {\n\tName string\n}\n"),
+        ("q/q.go", "package q\n\nimport \"example.com/one/p\"\n\nfunc Of(it p.Job) string {\n\treturn it.Name\n}\n"),
+        ("s/s.go", user),
+    ]);
+    stop_gopls(&server);
+    let old = server.home.read("q/q.go");
+    server.home.write("q/q.go", &old.replace("return it.Name", "return p.Job{}.Name + it.Name"));
+    let job = usages(&server, "p.Job");
+    assert_eq!(sorted_places(&job["items"]), ["q/q.go:5", "q/q.go:6", "s/s.go:12", "s/s.go:8"], "{job}");
+    assert_eq!(sorted_places(&job["possible"]), ["s/s.go:10"], "{job}");
+    let name = usages(&server, "p.Job.Name");
+    assert_eq!(sorted_places(&name["items"]), ["q/q.go:6", "q/q.go:6", "s/s.go:12", "s/s.go:12"], "{name}");
+    assert_eq!(sorted_places(&name["possible"]), Vec::<String>::new(), "{name}");
+}
+
+#[test]
 fn usages_in_all_modules_that_replace_a_module_need_no_gopls() {
     let server = serve(&[
         ("go.mod", &format!("{}\nrequire example.com/api v0.0.0\n\nreplace example.com/api => ./api\n", MODULE.1)),

@@ -51,6 +51,8 @@ pub(crate) struct DocumentSync {
     fresh: BTreeSet<String>,
     /// Files that gopls did not know even after that. They are not tried again before a file is created or deleted.
     unresolvable: HashSet<String>,
+    /// The content for which gopls loaded everything again because it did not know a file.
+    retried_at: Option<u64>,
     /// File metadata: gopls relies on it to detect whether a file has changed.
     stamps: HashMap<String, Stamp>,
     version: i32,
@@ -85,6 +87,7 @@ impl DocumentSync {
             reloads: 0,
             fresh: BTreeSet::new(),
             unresolvable: HashSet::new(),
+            retried_at: None,
             stamps: HashMap::new(),
             version: 0,
             clock: 0,
@@ -234,11 +237,16 @@ impl DocumentSync {
         self.reloads
     }
 
-    /// Whether to retry a file that gopls did not know, although it should. gopls is retried after a full reload,
-    /// unless one has happened since the request (when the count was `reloads`).
+    /// Whether to retry a file that gopls did not know, although it should. gopls is retried after a full reload, once
+    /// for this content, unless one has happened since the request (when the count was `reloads`).
     pub(crate) fn retries(&mut self, file: &str, reloads: u64) -> bool {
-        let hope = self.unresolvable.insert(file.to_owned());
-        self.reload |= hope && self.reloads == reloads;
+        let has_reloaded = self.reloads != reloads;
+        let is_first = self.retried_at != Some(self.generation);
+        let hope = (has_reloaded || is_first) && self.unresolvable.insert(file.to_owned());
+        if hope && !has_reloaded {
+            self.reload = true;
+            self.retried_at = Some(self.generation);
+        }
         hope
     }
 

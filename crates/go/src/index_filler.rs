@@ -140,6 +140,9 @@ impl Filler<'_> {
             if !learned && self.session.checker.is_ready() && !self.session.documents().is_restructured() {
                 for some in unknown[done..].chunks(SYMBOLS_PER_QUERY) {
                     self.report_progress(asked, total);
+                    let limit = Instant::now() + LIMIT;
+                    let deadlines = Deadlines { ready: limit, answer: limit };
+                    let queries = GoplsQueries::new(self.session, &layout, deadlines, Some(generation));
                     usages::learn(&queries, some).await;
                     asked += some.len();
                 }

@@ -105,7 +105,7 @@ func (t *task) run() *Checked {
 				id = path
 			}
 			found, err := t.world.external.Import(id)
-			if err != nil {
+			if err != nil && !t.of.absent[id] {
 				c.unfit = err.Error()
 			}
 			return found, err

@@ -287,10 +287,11 @@ func (p *Package) isPlain() bool {
 	return !p.borrowed && (p.forTest == "" || p.path == p.forTest || p.path == p.forTest+"_test")
 }
 
-// The variant that represents a file, if its data is complete.
+// The variant that represents a file, if its data is complete. What depends on an import that does not exist is
+// unresolved.
 func (v *view) checked(path string) *Checked {
 	c := v.world.state[v.owner[path]]
-	if c == nil || c.unfit != "" || c.of.unfit != "" {
+	if c == nil || c.unfit != "" || c.of.unfit != "" && c.of.absent == nil {
 		return nil
 	}
 	return c

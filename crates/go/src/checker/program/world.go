@@ -49,6 +49,8 @@ type Package struct {
 	deps      []*Package
 	// The reason why it cannot be checked.
 	unfit string
+	// The imports that do not exist, as of modules that are not downloaded. Nothing else is wrong if there are some.
+	absent map[string]bool
 	// A package that imports it and is not checked from its source.
 	seenBy string
 	// A program of one file that no build includes.
@@ -108,9 +110,13 @@ func newWorld(params *loadParams, directory string, codes map[int]string, build 
 	w.external = newExternal(sources)
 	for _, it := range w.packages {
 		for _, path := range it.imports {
-			if !own[path] && path != "unsafe" && w.directoryOf[path] == "" && it.unfit == "" {
-				it.unfit = path + " cannot be listed"
+			if own[path] || path == "unsafe" || w.directoryOf[path] != "" || it.unfit != "" && it.absent == nil {
+				continue
 			}
+			if it.absent == nil {
+				it.absent = map[string]bool{}
+			}
+			it.unfit, it.absent[path] = path+" cannot be listed", true
 		}
 	}
 	if it := w.link(); it != nil {
@@ -126,7 +132,7 @@ func newWorld(params *loadParams, directory string, codes map[int]string, build 
 			if !known {
 				read, err := os.ReadFile(path)
 				if err != nil {
-					it.unfit = err.Error()
+					it.unfit, it.absent = err.Error(), nil
 					continue
 				}
 				text = string(read)
