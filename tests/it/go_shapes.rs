@@ -322,7 +322,10 @@ fn usages_beside_a_module_that_is_not_there_need_no_gopls() {
 fn usages_in_all_modules_that_replace_a_module_need_no_gopls() {
     let server = serve(&[
         ("go.mod", &format!("{}\nrequire example.com/api v0.0.0\n\nreplace example.com/api => ./api\n", MODULE.1)),
-        ("main.go", "package one\n\nimport \"example.com/api\"\n\nvar All = api.Base() + api.Wide{}.Low()\n"),
+        (
+            "main.go",
+            "package one\n\nimport (\n\t\"net/http\"\n\n\t\"example.com/api\"\n)\n\nvar All = api.Base() + api.Wide{}.Low() + http.StatusOK\n",
+        ),
         ("api/go.mod", "module example.com/api\n\ngo 1.24\n"),
         (
             "api/api.go",
@@ -333,7 +336,10 @@ fn usages_in_all_modules_that_replace_a_module_need_no_gopls() {
             "tool/go.mod",
             "module example.com/tool\n\ngo 1.24\n\nrequire example.com/api v0.0.0\n\nreplace example.com/api => ../api\n",
         ),
-        ("tool/tool.go", "package tool\n\nimport \"example.com/api\"\n\nvar Tool = api.Base()\n"),
+        (
+            "tool/tool.go",
+            "package tool\n\nimport (\n\t\"regexp\"\n\n\t\"example.com/api\"\n)\n\nvar Tool = api.Base()\n\nvar Used *regexp.Regexp\n",
+        ),
     ]);
     stop_gopls(&server);
     let old = server.home.read("api/api.go");
@@ -341,10 +347,10 @@ fn usages_in_all_modules_that_replace_a_module_need_no_gopls() {
     let base = usages(&server, "example.com/api.Base");
     assert_eq!(
         sorted_places(&base["items"]),
-        ["api/api.go:5", "api/api_test.go:3", "main.go:5", "tool/tool.go:5"],
+        ["api/api.go:5", "api/api_test.go:3", "main.go:9", "tool/tool.go:9"],
         "{base}"
     );
     let low = usages(&server, "example.com/api.Wide.Low");
-    assert_eq!(sorted_places(&low["items"]), ["api/api.go:5", "api/api_test.go:3", "main.go:5"], "{low}");
+    assert_eq!(sorted_places(&low["items"]), ["api/api.go:5", "api/api_test.go:3", "main.go:9"], "{low}");
     assert!(base["meta"]["complete"] == true && low["meta"]["complete"] == true, "{base} {low}");
 }

@@ -19,9 +19,11 @@ type common struct {
 	fset *token.FileSet
 	// By what determines the result.
 	sources map[string]*source
+	// The number of sources so far.
+	count int
 }
 
-func newCommon() *common { return &common{token.NewFileSet(), map[string]*source{}} }
+func newCommon() *common { return &common{fset: token.NewFileSet(), sources: map[string]*source{}} }
 
 // The packages outside the workspace. Nothing has to be built for them: their declarations are read from their sources.
 type sources struct {
@@ -34,7 +36,7 @@ type sources struct {
 
 type source struct {
 	of *listed
-	// The packages of the first world that has it. Those that it may import have lower ranks.
+	// The packages of the first world that has it. Those that it may import have lower ranks, in whichever world.
 	among *sources
 	rank  int
 	// Empty if a package that it imports is not among them.
@@ -57,7 +59,8 @@ func (w *World) readSources(tool *goTool, directory string, found []*listed, own
 		key := all.keyOf(it)
 		known := shared.sources[key]
 		if known == nil {
-			known = &source{of: it, among: all, rank: len(all.order), key: key}
+			shared.count++
+			known = &source{of: it, among: all, rank: shared.count, key: key}
 			if key != "" {
 				shared.sources[key] = known
 			}
