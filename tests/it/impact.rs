@@ -444,3 +444,62 @@ fn calls_that_write_makes_are_said_not_to_be_told() {
         assert_eq!(codes(&reply), lacks, "{reply}");
     }
 }
+
+/// One file whose first text becomes another: the lines that break, with their codes.
+fn broken_lines(text: &str, old: &str, new: &str) -> Vec<String> {
+    let server = Server::on(&[
+        ("Cargo.toml", "[package]\nname = \"one\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+        ("src/lib.rs", text),
+    ]);
+    server.wait_ready();
+    assert!(text.contains(old), "{old}");
+    let content = text.replacen(old, new, 1);
+    let write = json!({"name": "src/lib.rs", "content": content, "mode": "overwrite", "dry_run": true});
+    let (status, reply) = server.post("/v1/write", &write);
+    assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
+    let mut found: Vec<String> =
+        broken(&reply).into_iter().map(|it| it.trim_start_matches("src/lib.rs:").to_owned()).collect();
+    found.dedup();
+    found
+}
+
+#[test]
+fn generics_are_judged_in_what_macros_write() {
+    let text = "macro_rules! make {\n    ($n:ident) => {\n        pub struct $n {\n            pub h: Head<u8>,\n        }\n        \
+                impl $n {\n            pub fn of(_: &Head<u8>) {}\n        }\n    };\n}\npub struct Head<T>(pub T);\nmake!(One);\nmake!(Two);\n";
+    assert_eq!(broken_lines(text, "Head<T>(pub T)", "Head<T, U>(pub T, pub U)"), ["4 E0107", "7 E0107"]);
+    assert_eq!(broken_lines(text, "Head<T>", "Head<T: Iterator>"), ["4 E0277", "7 E0277"]);
+    assert_eq!(broken_lines(text, "Head<T>", "Head<T: Copy>"), Vec::<String>::new());
+}
+
+#[test]
+fn bounds_on_associated_types_and_sizes_are_judged() {
+    let text = "pub struct Need<T: Iterator>(pub T);\nimpl<T: Iterator> Need<T> {}\n\
+                pub fn one(_: Need<std::vec::IntoIter<u8>>) {}\npub fn two(_: Need<std::ops::Range<u16>>) {}\n\
+                impl<T: Iterator<Item = u16>> From<T> for Need<T> {\n    fn from(it: T) -> Self {\n        Need(it)\n    }\n}\n";
+    assert_eq!(broken_lines(text, "Need<T: Iterator>", "Need<T: Iterator<Item = u16>>"), ["2 E0271", "3 E0271"]);
+    let text = "pub struct View<'a, T: ?Sized>(pub &'a T);\nimpl<'a, T: ?Sized> View<'a, T> {}\n\
+                pub fn take<T: ?Sized>(_: &View<'_, T>) {}\npub fn sized<T>(_: &View<'_, T>) {}\npub fn text(_: &View<'_, str>) {}\n";
+    assert_eq!(broken_lines(text, "T: ?Sized>(pub", "T>(pub"), ["2 E0277", "3 E0277", "5 E0277"]);
+}
+
+#[test]
+fn a_lost_trait_is_followed_through_patterns_of_tuples() {
+    let text = "#[derive(Debug)]\npub struct Inner(pub u8);\npub struct Other(pub Inner);\npub enum Kind {\n    One(Inner),\n    No,\n}\n\
+                pub fn show<T: std::fmt::Debug>(_: T) {}\npub fn a(o: &Other) {\n    let Other(r) = o;\n    show(r)\n}\n\
+                pub fn b(k: &Kind) {\n    if let Kind::One(ref r) = k {\n        show(r)\n    }\n}\n\
+                pub fn c(k: &Kind) {\n    if let Kind::No = k {\n        show(1)\n    }\n}\n";
+    assert_eq!(broken_lines(text, "#[derive(Debug)]\n", "\n"), ["11 E0277", "15 E0277"]);
+}
+
+#[test]
+fn fields_behind_lifetimes_statics_and_aliases_are_judged() {
+    let text = "#[derive(Clone)]\npub struct A<'a> {\n    pub a: &'a u8,\n}\n#[derive(Clone)]\npub struct G<'a, T> {\n    pub b: &'a T,\n}\n";
+    assert_eq!(broken_lines(text, "&'a u8", "&'a mut u8"), ["3 E0277"]);
+    assert_eq!(broken_lines(text, "&'a T", "&'a mut T"), ["7 E0277"]);
+    let text = "pub struct Holder(pub u8);\npub static CELL: std::sync::OnceLock<Holder> = std::sync::OnceLock::new();\n\
+                pub fn held(_: std::sync::OnceLock<Holder>) {}\n";
+    assert_eq!(broken_lines(text, "Holder(pub u8)", "Holder(pub std::rc::Rc<u8>)"), ["2 E0277"]);
+    let text = "pub trait Visit {\n    fn v(&mut self, n: u8);\n}\npub type A = Box<dyn Visit>;\npub type Unused = Box<dyn Visit>;\npub fn f(_: A) {}\n";
+    assert_eq!(broken_lines(text, "v(&mut self, n: u8)", "v<T>(&mut self, n: T)"), ["6 E0038"]);
+}

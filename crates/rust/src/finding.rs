@@ -233,6 +233,7 @@ pub(crate) enum RuleId {
     Names,
     RemovedTraits,
     Generics,
+    MacroGenerics,
     ConstCalls,
     Helpers,
     UnresolvedNames,

@@ -35,9 +35,18 @@ pub(crate) fn error_of(cx: &Context<'_>, source: &'static str, place: Place, cod
 }
 
 /// A type that does not implement a trait.
-pub(crate) fn unmet(cx: &Context<'_>, place: Place, (ty, of): (String, String)) -> Finding {
+/// An argument that does not meet a bound: its type, and what is asked of it.
+pub(crate) struct Unmet {
+    pub(crate) ty: String,
+    pub(crate) of: String,
+    /// It implements the trait with another associated type.
+    pub(crate) is_other_type: bool,
+}
+
+pub(crate) fn unmet(cx: &Context<'_>, place: Place, Unmet { ty, of, is_other_type }: Unmet) -> Finding {
     let message = format!("the trait bound `{ty}: {of}` is not satisfied");
-    error(cx, place, Code::E0277, message).about(Subject::of_bound(ty, of))
+    let code = if is_other_type { Code::E0271 } else { Code::E0277 };
+    error(cx, place, code, message).about(Subject::of_bound(ty, of))
 }
 
 pub(crate) fn error(cx: &Context<'_>, place: Place, code: Code, message: String) -> Finding {

@@ -55,6 +55,7 @@ pub(crate) fn note_heads<'db>(
     for _ in 0..MAX_LEVELS {
         let mut holders: Vec<Definition<'db>> = Vec::new();
         for it in std::mem::take(&mut named) {
+            affected.heads.extend(static_of(&it).map(|at| (it.file.path.clone(), at)));
             let Some(holder) = holder_of(cx, &it) else { continue };
             if let Definition::Adt(_) = holder {
                 affected.heads.extend(name_of_holder(cx, &it).map(|at| (it.file.path.clone(), at)));
@@ -92,6 +93,12 @@ fn holder_of<'db>(cx: &Context<'db>, place: &Occurrence) -> Option<Definition<'d
         }
         _ => None,
     })
+}
+
+/// The static whose type names something at a place: threads may not share it any longer.
+fn static_of(place: &Occurrence) -> Option<usize> {
+    let holder = place.file.outline().enclosing(place.at.start).pop()?;
+    (holder.kind == SymbolKind::Static && is_outside_body(holder, place)).then_some(holder.name_span.start)
 }
 
 fn name_of_holder(cx: &Context<'_>, place: &Occurrence) -> Option<usize> {

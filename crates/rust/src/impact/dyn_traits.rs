@@ -14,6 +14,7 @@ use super::affected::{AffectedSet, Objects, is_outside_body};
 use super::edit_context::EditContext;
 use super::findings::Findings;
 use super::rule_input::Change;
+use super::wellformed;
 use crate::checks::{anchors, expansions, native, report};
 use crate::finding::code::Code;
 use crate::finding::{Finding, RawDiagnostic};
@@ -59,7 +60,14 @@ fn note_objects_of<'db>(
     let Some(found) = usages::find(cx, &[Definition::Trait(of)]).pop() else { return Vec::new() };
     let required_by: Vec<Trait> = found.items.iter().filter_map(|it| requiring(&cx.sema, it, of)).collect();
     let mut objects = Objects { has_other_types, required_by: required_by.clone(), ..Objects::default() };
-    objects.places.extend(found.items.into_iter().filter(|it| is_object(&cx.sema, it)));
+    for it in found.items.into_iter().filter(|it| is_object(&cx.sema, it)) {
+        let token = positions::token(&cx.sema, it.id, it.at.start).and_then(|it| it.parent());
+        // The compiler checks an alias where it is used.
+        match token.and_then(|it| wellformed::through_alias(cx, &it)) {
+            Some(uses) => objects.places.extend(uses),
+            None => objects.places.push(it),
+        }
+    }
     let mut holders: BTreeSet<(FileId, usize)> = BTreeSet::new();
     for it in &objects.places {
         let holder = it.file.outline().enclosing(it.at.start).pop().filter(|holder| is_outside_body(holder, it));

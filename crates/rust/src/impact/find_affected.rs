@@ -262,7 +262,7 @@ fn changed_symbols<'db, 'a>(
         }
         changed_symbol.in_generated = std::mem::take(&mut found.in_generated);
         changed_symbol.in_macros.extend(found.in_macros());
-        if changed_symbol.goes() {
+        if changed_symbol.goes() || changed_symbol.is_itself && changed_symbol.has_other_generics() {
             changed_symbol.calls = macros::calls_around(cx, &changed_symbol.in_macros);
         }
     }

@@ -8,10 +8,11 @@ use ra_ap_syntax::ast::HasGenericArgs as _;
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, SyntaxToken, ast};
 
 use super::affected::{ChangedSymbol, is_outside_body};
+use super::edit_context::EditContext;
 use super::findings::Findings;
 use super::rule_input::NamedPlace;
-use super::wellformed;
-use crate::checks::report;
+use super::{macros, wellformed};
+use crate::checks::{expansions, report};
 use crate::finding::Finding;
 use crate::finding::code::Code;
 use crate::index::search::Occurrence;
@@ -68,6 +69,27 @@ pub(crate) fn unfit_generics(cx: &Context<'_>, at: &NamedPlace<'_, '_>, out: &mu
     match token.parent().and_then(|it| wellformed::through_alias(cx, &it)) {
         Some(uses) => at_uses(cx, &error, &uses).into_iter().for_each(|it| out.add(it)),
         None => out.add(error),
+    }
+}
+
+/// The same in the heads of items that macros write.
+pub(crate) fn unfit_in_macros(
+    cx: &Context<'_>,
+    changed_symbol: &ChangedSymbol<'_>,
+    edit: &EditContext,
+    out: &mut Findings<'_>,
+) {
+    for it in changed_symbol.calls.iter().flatten() {
+        let now = edit.moved(&it.file.path, it.at.start);
+        for output in now.map(|at| macros::outputs_at(&cx.sema, it.id, at)).unwrap_or_default() {
+            expansions::in_expansions(&cx.sema, &output, &mut |node| {
+                let name = ast::NameRef::cast(node.clone()).filter(|it| it.text() == changed_symbol.name);
+                let is_in_body = || node.ancestors().any(|it| ast::BlockExpr::can_cast(it.kind()));
+                let name = name.filter(|_| !is_in_body());
+                let error = name.and_then(|it| unfit_generic(cx, &it.ident_token()?, true));
+                error.into_iter().for_each(|it| out.add(it));
+            });
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use super::affected::AffectedSet;
 use super::edit_context::EditContext;
 use super::findings::Findings;
 use crate::checks::bounds::{lacks_bounds, traits_in};
-use crate::checks::report;
+use crate::checks::report::{self, Unmet};
 use crate::finding::code::Code;
 use crate::syntax::positions;
 use crate::syntax::positions::span;
@@ -67,9 +67,9 @@ fn unfit_type(
     };
     let target = cx.sema.scope(alias.syntax()).map(|it| it.krate().to_display_target(cx.db));
     let (Some(place), Some(target)) = (cx.place(report::reported_range(cx, ty.syntax())), target) else { return };
-    let lacks = (given.display(cx.db, target).to_string(), lacks.name(cx.db).as_str().to_owned());
+    let (ty, of) = (given.display(cx.db, target).to_string(), lacks.name(cx.db).as_str().to_owned());
     blocks.push((place.file.clone(), span(block.syntax().text_range())));
-    out.add(report::unmet(cx, place, lacks));
+    out.add(report::unmet(cx, place, Unmet { ty, of, is_other_type: false }));
 }
 
 /// The bounds of one of a trait's associated types.

@@ -154,8 +154,17 @@ fn note_holder(place: &Occurrence, holders: &mut BTreeSet<(FileId, usize)>, make
     let Some(own) = chain.last().filter(|own| is_outside_body(own, place)) else { return };
     match own.kind {
         SymbolKind::Function | SymbolKind::Method => drop(makers.insert((place.id, own.name_span.start))),
-        SymbolKind::Type | SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union | SymbolKind::Field => {
+        SymbolKind::Type
+        | SymbolKind::Struct
+        | SymbolKind::Enum
+        | SymbolKind::Union
+        | SymbolKind::Variant
+        | SymbolKind::Field => {
             holders.insert((place.id, own.name_span.start));
+            // A pattern names what has the field, not the field: `One(it)`.
+            let is_positional = own.kind == SymbolKind::Field && own.name.bytes().all(|it| it.is_ascii_digit());
+            let around = chain.iter().rev().nth(1).filter(|_| is_positional);
+            holders.extend(around.map(|it| (place.id, it.name_span.start)));
         }
         _ => {}
     }

@@ -120,28 +120,33 @@ fn unfit_derives<'db>(cx: &Context<'db>, file: &Arc<File>, adt: &ast::Adt, out: 
     let derived_macros = helper_attributes::derives_of(&cx.sema, adt);
     let known = derived_macros.iter().filter(|it| it.1);
     let names: BTreeSet<&str> = known.map(|it| it.0.as_str()).collect();
-    let generics = adt.generic_param_list().into_iter().flat_map(|it| it.generic_params());
-    let generics: Vec<String> = generics.map(|it| it.syntax().text().to_string()).collect();
-    let is_generic =
-        |it: &str| words(it).any(|it| generics.iter().any(|of| words(of).next().is_some_and(|of| of.1 == it.1)));
+    let generics = adt.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
+    let generics: Vec<String> = generics.filter_map(|it| Some(it.name()?.text().to_string())).collect();
+    let names_one = |it: &ast::Type| {
+        let names = it.syntax().descendants().filter_map(ast::NameRef::cast);
+        names.into_iter().any(|it| generics.iter().any(|of| it.text() == of.as_str()))
+    };
+    // It is neither copied nor cloned, whatever it refers to.
+    let is_exclusive = |it: &ast::Type| matches!(it, ast::Type::RefType(it) if it.mut_token().is_some());
     let fields = adt.syntax().descendants().filter_map(|it| match ast::RecordField::cast(it.clone()) {
         Some(it) => Some((it.ty()?, cx.sema.to_def(&it)?)),
         None => ast::TupleField::cast(it).and_then(|it| Some((it.ty()?, cx.sema.to_def(&it)?))),
     });
     let fields: Vec<(ast::Type, Type<'db>)> = fields
-        .filter(|it| !is_generic(&it.0.syntax().text().to_string()))
+        .filter(|it| !names_one(&it.0) || is_exclusive(&it.0))
         .map(|(ty, field)| (ty, field.ty(cx.db)))
         .filter(|it| !it.1.contains_unknown())
         .collect();
     for name in names {
         let Some(of) = derived_trait(&cx.sema, name, adt) else { continue };
+        let is_judged = |ty: &ast::Type| matches!(name, "Clone" | "Copy") || !names_one(ty);
         let lacks = |ty: &Type<'db>| match name {
             "PartialEq" | "PartialOrd" => !ty.impls_trait(cx.db, of, std::slice::from_ref(ty)),
             _ => !ty.impls_trait(cx.db, of, &[]),
         };
         // The default of an enum is one of its variants without fields.
         let needs = name != "Default" || !matches!(adt, ast::Adt::Enum(_));
-        for (ty, _) in fields.iter().filter(|it| needs && lacks(&it.1)) {
+        for (ty, _) in fields.iter().filter(|it| needs && is_judged(&it.0) && lacks(&it.1)) {
             let written = ty.syntax().text();
             match name {
                 "Copy" => {

@@ -125,9 +125,16 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         id: RuleId::Generics,
         about: "arguments of types and traits with other parameters or bounds",
-        codes: &[E0106, E0107, E0277, E0726],
+        codes: &[E0106, E0107, E0271, E0277, E0726],
         when: When::Symbol(|it| it.is_itself && it.has_other_generics()),
         check: Check::Place(generics::unfit_generics),
+    },
+    Rule {
+        id: RuleId::MacroGenerics,
+        about: "the same in the heads of items that macros write",
+        codes: &[E0106, E0107, E0271, E0277, E0726],
+        when: When::Symbol(|it| it.is_itself && it.has_other_generics()),
+        check: Check::Symbol(generics::unfit_in_macros),
     },
     Rule {
         id: RuleId::ConstCalls,

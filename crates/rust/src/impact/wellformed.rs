@@ -1,15 +1,20 @@
 //! Arguments of types and traits that do not meet a parameter's bound: `Wrap<Plain>`, if `Wrap` now requires `T: Mark`
 //! and `Plain` does not implement `Mark`. Each place with such an argument is an error of its own.
 
-use ra_ap_hir::{Adt, Crate, GenericDef, HirDisplay as _, ModuleDef, PathResolution, Semantics, Trait, Type};
+use ra_ap_hir::{
+    Adt, AsAssocItem as _, AssocItem, Crate, GenericDef, HirDisplay as _, ModuleDef, PathResolution, Semantics, Trait,
+    Type,
+};
 use ra_ap_ide::RootDatabase;
 use ra_ap_ide_db::defs::Definition;
+use ra_ap_ide_db::famous_defs::FamousDefs;
 use ra_ap_syntax::ast::{HasGenericArgs as _, HasGenericParams as _, HasTypeBounds as _};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
 use super::affected::AffectedSet;
 use crate::checks::bounds;
 use crate::checks::bounds::bound_path;
+use crate::checks::report::Unmet;
 use crate::index::search::Occurrence;
 use crate::names::instances;
 use crate::syntax::positions;
@@ -22,6 +27,8 @@ struct Asked {
     of: Trait,
     /// The arguments of the trait itself: `From<B>`.
     given: Vec<ast::Type>,
+    /// Its associated types: `Iterator<Item = B>`.
+    bindings: Vec<(String, ast::Type)>,
 }
 
 /// The parameters of a definition as written, with their bounds.
@@ -66,19 +73,25 @@ fn asked_of(sema: &Semantics<'_, RootDatabase>, bound: ast::TypeBound, krate: Cr
     let path = Some(bound).filter(|it| !is_relaxed(it)).and_then(bound_path)?;
     let PathResolution::Def(ModuleDef::Trait(of)) = sema.resolve_path(&path)? else { return None };
     let arguments = path.segment()?.generic_arg_list().into_iter().flat_map(|it| it.generic_args());
-    let given = arguments.filter_map(|it| match it {
-        ast::GenericArg::TypeArg(it) => it.ty(),
-        _ => None,
-    });
-    Some(Asked { of: instances::trait_in(sema.db, of, krate), given: given.collect() })
+    let (mut given, mut bindings) = (Vec::new(), Vec::new());
+    for it in arguments {
+        match it {
+            ast::GenericArg::TypeArg(it) => given.extend(it.ty()),
+            ast::GenericArg::AssocTypeArg(it) => {
+                bindings.extend(it.name_ref().map(|it| it.text().to_string()).zip(it.ty()));
+            }
+            _ => {}
+        }
+    }
+    Some(Asked { of: instances::trait_in(sema.db, of, krate), given, bindings })
 }
 
-/// The first argument that does not meet a bound, and the trait of the bound.
+/// The first argument that does not meet a bound.
 pub(crate) fn unmet_bound<'db>(
     sema: &Semantics<'db, RootDatabase>,
     parameters: &Parameters,
     given: &[Option<ast::Type>],
-) -> Option<(String, String)> {
+) -> Option<Unmet> {
     let types: Vec<Option<Type<'db>>> =
         given.iter().map(|it| sema.resolve_type(it.as_ref()?).filter(|it| !it.contains_unknown())).collect();
     let written = |at: usize| given.get(at)?.as_ref().map(|it| it.syntax().text().to_string());
@@ -91,7 +104,7 @@ pub(crate) fn unmet_in_value<'db>(
     of: Adt,
     parameters: &Parameters,
     path: &ast::Path,
-) -> Option<(String, String)> {
+) -> Option<Unmet> {
     let around = path.syntax().ancestors().skip(1).take(3).filter_map(ast::Expr::cast);
     let made = around.filter_map(|it| sema.type_of_expr(&it)).map(|it| it.original);
     let ty = made.filter(|it| it.as_adt() == Some(of)).last()?;
@@ -104,7 +117,7 @@ pub(crate) fn unmet_in_result(
     of: Adt,
     parameters: &Parameters,
     call: &ast::Expr,
-) -> Option<(String, String)> {
+) -> Option<Unmet> {
     let mut found = None;
     sema.type_of_expr(call)?.original.walk(sema.db, |it| {
         if found.is_none() && it.as_adt() == Some(of) {
@@ -119,7 +132,7 @@ fn unmet_in<'db>(
     parameters: &Parameters,
     ty: &Type<'db>,
     place: &SyntaxNode,
-) -> Option<(String, String)> {
+) -> Option<Unmet> {
     let types: Vec<Option<Type<'db>>> =
         ty.type_arguments().map(|it| Some(it).filter(|it| !it.contains_unknown())).collect();
     // Constants are arguments too, but not types.
@@ -136,11 +149,11 @@ fn unmet_by<'db>(
     parameters: &Parameters,
     types: &[Option<Type<'db>>],
     shown: impl Fn(usize) -> String,
-) -> Option<(String, String)> {
+) -> Option<Unmet> {
     for (index, ty) in types.iter().enumerate() {
         let Some(ty) = ty else { continue };
-        let lacks = |what: &str| (shown(index), what.to_owned());
-        if parameters.unsized_ones.get(index) == Some(&false) && has_no_size(ty) {
+        let lacks = |what: &str| Unmet { ty: shown(index), of: what.to_owned(), is_other_type: false };
+        if parameters.unsized_ones.get(index) == Some(&false) && has_no_size(sema, ty) {
             return Some(lacks("Sized"));
         }
         for asked in parameters.asked.get(index).into_iter().flatten() {
@@ -160,6 +173,26 @@ fn unmet_by<'db>(
             };
             if missing.is_some() {
                 return Some(lacks(name.as_str()));
+            }
+            for (of, expected) in &asked.bindings {
+                let is_other = || {
+                    let expected = argument(sema, expected, parameters, types)?.try_rebase_into(sema.db, ty)?;
+                    let mut items = asked.of.all_supertraits(sema.db).into_iter().flat_map(|it| it.items(sema.db));
+                    let alias = items.find_map(|it| match it {
+                        AssocItem::TypeAlias(it) if it.name(sema.db).as_str() == of => Some(it),
+                        _ => None,
+                    })?;
+                    let own = alias.as_assoc_item(sema.db)?.container_trait(sema.db)? == asked.of;
+                    let arguments: &[Type<'db>] = if own { &arguments } else { &[] };
+                    let actual = ty.normalize_trait_assoc_type(sema.db, arguments, alias)?;
+                    // Lifetimes are not compared.
+                    let is_clear = |it: &Type<'db>| !it.contains_unknown() && !it.contains_reference(sema.db);
+                    Some(is_clear(&actual) && is_clear(&expected) && actual != expected)
+                };
+                if is_other() == Some(true) {
+                    let of = format!("{}<{of} = {}>", name.as_str(), expected.syntax().text());
+                    return Some(Unmet { is_other_type: true, ..lacks(&of) });
+                }
             }
         }
     }
@@ -214,7 +247,15 @@ fn is_relaxed(bound: &ast::TypeBound) -> bool {
     bound.question_mark_token().is_some() || bound.ty().as_ref().is_some_and(is_weaker)
 }
 
-/// Strings, slices and trait objects without a reference.
-fn has_no_size(ty: &Type<'_>) -> bool {
-    ty.as_builtin().is_some_and(|it| it.is_str()) || ty.as_slice().is_some() || ty.as_dyn_trait().is_some()
+/// Strings, slices and trait objects without a reference, and parameters that may be one.
+fn has_no_size(sema: &Semantics<'_, RootDatabase>, ty: &Type<'_>) -> bool {
+    let may_be_one = || {
+        let parameter = ty.as_type_param(sema.db)?;
+        let sized = FamousDefs(sema, parameter.module(sema.db).krate(sema.db)).core_marker_Sized()?;
+        Some(!bounds::implements(sema.db, ty, sized, &[]))
+    };
+    ty.as_builtin().is_some_and(|it| it.is_str())
+        || ty.as_slice().is_some()
+        || ty.as_dyn_trait().is_some()
+        || may_be_one() == Some(true)
 }
