@@ -470,6 +470,8 @@ fn generics_are_judged_in_what_macros_write() {
     assert_eq!(broken_lines(text, "Head<T>(pub T)", "Head<T, U>(pub T, pub U)"), ["4 E0107", "7 E0107"]);
     assert_eq!(broken_lines(text, "Head<T>", "Head<T: Iterator>"), ["4 E0277", "7 E0277"]);
     assert_eq!(broken_lines(text, "Head<T>", "Head<T: Copy>"), Vec::<String>::new());
+    let alias = "macro_rules! alias {\n    ($n:ident) => {\n        pub type $n = Head<String>;\n    };\n}\npub struct Head<T>(pub T);\nalias!(One);\nalias!(Two);\npub fn f(_: One) {}\n";
+    assert_eq!(broken_lines(alias, "Head<T>", "Head<T: Copy>"), ["9 E0277"]);
 }
 
 #[test]
@@ -478,6 +480,10 @@ fn bounds_on_associated_types_and_sizes_are_judged() {
                 pub fn one(_: Need<std::vec::IntoIter<u8>>) {}\npub fn two(_: Need<std::ops::Range<u16>>) {}\n\
                 impl<T: Iterator<Item = u16>> From<T> for Need<T> {\n    fn from(it: T) -> Self {\n        Need(it)\n    }\n}\n";
     assert_eq!(broken_lines(text, "Need<T: Iterator>", "Need<T: Iterator<Item = u16>>"), ["2 E0271", "3 E0271"]);
+    let text = "pub trait Value {}\nimpl Value for i16 {}\nimpl Value for i32 {}\n";
+    assert_eq!(broken_lines(text, "Value {}", "Value: std::ops::Neg<Output = i32> {}"), ["2 E0271"]);
+    assert_eq!(broken_lines(text, "Value {}", "Value: From<i16> {}"), Vec::<String>::new());
+    assert_eq!(broken_lines(text, "Value {}", "Value: From<u16> {}"), ["2 E0277"]);
     let text = "pub struct View<'a, T: ?Sized>(pub &'a T);\nimpl<'a, T: ?Sized> View<'a, T> {}\n\
                 pub fn take<T: ?Sized>(_: &View<'_, T>) {}\npub fn sized<T>(_: &View<'_, T>) {}\npub fn text(_: &View<'_, str>) {}\n";
     assert_eq!(broken_lines(text, "T: ?Sized>(pub", "T>(pub"), ["2 E0277", "3 E0277", "5 E0277"]);

@@ -61,7 +61,7 @@ pub(crate) fn unfit_generics(cx: &Context<'_>, at: &NamedPlace<'_, '_>, out: &mu
     let NamedPlace { occurrence: it, token, .. } = at;
     let is_head = it.file.outline().enclosing(it.at.start).last().is_none_or(|item| is_outside_body(item, it));
     let Some(error) = unfit_generic(cx, token, is_head) else { return };
-    if !error.is(Code::E0277) {
+    if !is_of_bound(&error) {
         out.add(error);
         return;
     }
@@ -70,6 +70,11 @@ pub(crate) fn unfit_generics(cx: &Context<'_>, at: &NamedPlace<'_, '_>, out: &mu
         Some(uses) => at_uses(cx, &error, &uses).into_iter().for_each(|it| out.add(it)),
         None => out.add(error),
     }
+}
+
+/// Whether an argument does not meet a bound, which the compiler does not check in an alias.
+fn is_of_bound(error: &Finding) -> bool {
+    matches!(error.code, Code::E0271 | Code::E0277)
 }
 
 /// The same in the heads of items that macros write.
@@ -86,8 +91,11 @@ pub(crate) fn unfit_in_macros(
                 let name = ast::NameRef::cast(node.clone()).filter(|it| it.text() == changed_symbol.name);
                 let is_in_body = || node.ancestors().any(|it| ast::BlockExpr::can_cast(it.kind()));
                 let name = name.filter(|_| !is_in_body());
-                let error = name.and_then(|it| unfit_generic(cx, &it.ident_token()?, true));
-                error.into_iter().for_each(|it| out.add(it));
+                let Some(error) = name.and_then(|it| unfit_generic(cx, &it.ident_token()?, true)) else { return };
+                match wellformed::through_alias(cx, node).filter(|_| is_of_bound(&error)) {
+                    Some(uses) => at_uses(cx, &error, &uses).into_iter().for_each(|it| out.add(it)),
+                    None => out.add(error),
+                }
             });
         }
     }

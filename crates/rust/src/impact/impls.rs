@@ -17,7 +17,9 @@ use super::affected::{Shape, Shapes};
 use super::generics::given;
 use super::method_bounds;
 use super::rule_input::TraitImpl;
+use super::wellformed;
 use super::written_types::{GivenTypes, written};
+use crate::checks::report::Unmet;
 use crate::checks::{bounds, report};
 use crate::finding::code::Code;
 use crate::finding::{Finding, Subject};
@@ -276,18 +278,22 @@ fn unfit_header(cx: &Context<'_>, place: Place, block: Impl, of: Trait) -> Optio
     }
     let ty = block.self_ty(cx.db);
     let wanted = of.direct_supertraits(cx.db);
-    let lacks = (!ty.contains_unknown()).then(|| {
-        // A trait of the standard library that is compared with itself, as `Ord`, needs such traits.
-        let is_of_itself = given == 0 && of.module(cx.db).krate(cx.db).origin(cx.db).is_lang();
-        let compared =
-            wanted.iter().filter(|_| is_of_itself).find(|it| bounds::lacks_comparison(cx, &ty, **it)).copied();
-        bounds::lacks_bounds(cx.db, &ty, &wanted).or(compared)
-    })??;
+    if ty.contains_unknown() {
+        return None;
+    }
+    // A trait of the standard library that is compared with itself, as `Ord`, needs such traits.
+    let is_of_itself = given == 0 && of.module(cx.db).krate(cx.db).origin(cx.db).is_lang();
+    let compared = wanted.iter().filter(|_| is_of_itself).find(|it| bounds::lacks_comparison(cx, &ty, **it)).copied();
+    let lacks = bounds::lacks_bounds(cx.db, &ty, &wanted).or(compared);
     let target = block.module(cx.db).krate(cx.db).to_display_target(cx.db);
-    let (shown, lacks) = (ty.display(cx.db, target).to_string(), lacks.name(cx.db));
-    let message = format!("the trait bound `{shown}: {}` is not satisfied, which `{name}` needs", lacks.as_str());
-    let bound = Subject::of_bound(shown, lacks.as_str());
-    Some(report::error(cx, place, Code::E0277, message).about(bound))
+    let shown = ty.display(cx.db, target).to_string();
+    let unmet = match lacks {
+        Some(of) => Unmet { ty: shown, of: of.name(cx.db).as_str().to_owned(), is_other_type: false },
+        None => wellformed::unmet_supertrait(&cx.sema, of, &ty, &shown)?,
+    };
+    let mut error = report::unmet(cx, place, unmet);
+    error.message = format!("{}, which `{name}` needs", error.message);
+    Some(error)
 }
 
 fn unfit_constant<'db>(cx: &Context<'db>, own: Const, declared: Const) -> Option<Finding> {

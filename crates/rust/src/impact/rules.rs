@@ -80,7 +80,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         id: RuleId::ImplHeads,
         about: "heads of implementations that do not fit their trait",
-        codes: &[E0107, E0199, E0200, E0277],
+        codes: &[E0107, E0199, E0200, E0271, E0277],
         when: When::Always,
         check: Check::Impl(impls::unfit_impl_head),
     },

@@ -86,6 +86,26 @@ fn asked_of(sema: &Semantics<'_, RootDatabase>, bound: ast::TypeBound, krate: Cr
     Some(Asked { of: instances::trait_in(sema.db, of, krate), given, bindings })
 }
 
+/// What a trait requires of the types that implement it, and a type does not meet.
+pub(crate) fn unmet_supertrait<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    of: Trait,
+    ty: &Type<'db>,
+    shown: &str,
+) -> Option<Unmet> {
+    let source = sema.source(of)?.value;
+    let krate = of.module(sema.db).krate(sema.db);
+    let asked = source.type_bound_list()?.bounds().filter_map(|it| asked_of(sema, it, krate)).collect();
+    let own = source.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
+    let mut names = vec!["Self".to_owned()];
+    names.extend(own.filter_map(|it| Some(it.name()?.text().to_string())));
+    // Bounds with the trait's own parameters are left to the compiler.
+    let mut types = vec![Some(ty.clone())];
+    types.resize(names.len(), None);
+    let parameters = Parameters { names, asked: vec![asked], unsized_ones: vec![true] };
+    unmet_by(sema, &parameters, &types, |_| shown.to_owned())
+}
+
 /// The first argument that does not meet a bound.
 pub(crate) fn unmet_bound<'db>(
     sema: &Semantics<'db, RootDatabase>,
