@@ -27,6 +27,7 @@ use crate::impact::{
 };
 use crate::load::planned::{Planned, is_planned};
 use crate::questions::coverage::not_included;
+use crate::questions::diagnostics;
 use crate::view::Stumbles;
 use crate::{LANGUAGE, usages};
 #[cfg(test)]
@@ -179,7 +180,8 @@ impl Rust {
             later.extend(misfits_of(it, &affected, &edit, Side::After));
             later.extend(derives::refused_derives(it, &deltas, &edit, Side::After));
             later.extend(compared_heads::errors_of_heads(it, &affected, &edit, Side::After));
-            let unresolved = switched_on::unresolved_in(it, &affected.new_files)?;
+            let mut unresolved = switched_on::unresolved_in(it, &affected.new_files);
+            unresolved.extend(diagnostics::unresolved_imports(it, &affected.new_files)?);
             let is_there = |it: &Finding| later.iter().any(|known| known.place == it.place);
             let unresolved: Vec<Finding> = unresolved.into_iter().filter(|it| !is_there(it)).collect();
             later.extend(unresolved);

@@ -11,15 +11,12 @@ use super::affected::{AffectedSet, BodyRef};
 use super::edit_context::EditContext;
 use crate::checks::anchors::{bodies_of_file, body_item_around};
 use crate::checks::unresolved_paths;
-use crate::finding::code::Code;
-use crate::finding::{Finding, FoundIn, RuleId, Subject};
+use crate::finding::{Finding, RuleId};
 use crate::names::{instances, left_out};
-use crate::questions::diagnostics::diagnostics_in_crate;
 use crate::syntax::declaration::is_among_items;
 use crate::syntax::positions::{span, text_size};
 use crate::syntax::referenced_files;
 use crate::view::Context;
-use semdex_engine::Result;
 use semdex_engine::files::File;
 use semdex_model::{Span, SymbolKind};
 use semdex_text::diff::OffsetMap;
@@ -101,31 +98,16 @@ pub(crate) fn new_files(cx: &Context<'_>, edit: &EditContext, index: usize) -> V
     found
 }
 
-/// The unresolved imports of files that are compiled for the first time, and the unresolved names that rust-analyzer does
-/// not report, in the state after.
-pub(crate) fn unresolved_in(cx: &Context<'_>, files: &BTreeSet<Arc<str>>) -> Result<Vec<Finding>> {
-    let mut all = Vec::new();
-    for name in files {
-        let Some((file, id)) = cx.files.get(name).zip(cx.file_id(name)) else { continue };
-        let place = || format!("the paths of {name}");
-        let found = cx.unless_at_fault(place, || unresolved_paths::unresolved_paths(cx, file, id));
-        let found = found.into_iter().flatten().map(|it| Finding { rule: RuleId::UnresolvedNames, ..it });
-        all.extend(found.filter(|it| it.rule.lists(it.code)));
-        let imports = diagnostics_in_crate(cx, file, id)?.into_iter();
-        let imports = imports.filter(|it| it.code.as_deref() == Some(Code::E0432.name()));
-        all.extend(imports.map(|it| Finding {
-            place: it.place,
-            severity: it.severity,
-            code: Code::E0432,
-            message: it.message,
-            source: crate::ENGINE,
-            symbol: it.symbol,
-            rule: RuleId::UnresolvedNames,
-            subject: Subject::None,
-            crates: FoundIn::default(),
-        }));
-    }
-    Ok(all)
+/// The unresolved names of files that are compiled for the first time that rust-analyzer does not report, in the state
+/// after.
+pub(crate) fn unresolved_in(cx: &Context<'_>, files: &BTreeSet<Arc<str>>) -> Vec<Finding> {
+    let of_file = |name: &Arc<str>| {
+        let (file, id) = cx.files.get(name).zip(cx.file_id(name))?;
+        cx.unless_at_fault(|| format!("the paths of {name}"), || unresolved_paths::unresolved_paths(cx, file, id))
+    };
+    let found = files.iter().filter_map(of_file).flatten();
+    let found = found.map(|it| Finding { rule: RuleId::UnresolvedNames, ..it });
+    found.filter(|it| it.rule.lists(it.code)).collect()
 }
 
 /// Enters a file that is compiled for the first time among what is checked.

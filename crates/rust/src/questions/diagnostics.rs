@@ -18,6 +18,8 @@ use crate::bounds::abandoned::About;
 use crate::bounds::{Bound, MOST_ERRORS};
 use crate::checks::unreadable::Uncompiled;
 use crate::checks::{report, unresolved_paths};
+use crate::finding::code::Code;
+use crate::finding::{Finding, FoundIn, RuleId, Subject};
 use crate::names::instances;
 use crate::resolve::having_crates::in_crates;
 use crate::resolve::symbols;
@@ -140,6 +142,27 @@ pub(crate) fn diagnostics_in_crate(cx: &Context<'_>, file: &Arc<File>, id: FileI
     diagnostics.sort();
     diagnostics.dedup();
     Ok(diagnostics)
+}
+
+/// The unresolved imports of files.
+pub(crate) fn unresolved_imports(cx: &Context<'_>, files: &BTreeSet<Arc<str>>) -> Result<Vec<Finding>> {
+    let mut all = Vec::new();
+    for (file, id) in files.iter().filter_map(|it| cx.files.get(it).zip(cx.file_id(it))) {
+        let imports = diagnostics_in_crate(cx, file, id)?.into_iter();
+        let imports = imports.filter(|it| it.code.as_deref() == Some(Code::E0432.name()));
+        all.extend(imports.map(|it| Finding {
+            place: it.place,
+            severity: it.severity,
+            code: Code::E0432,
+            message: it.message,
+            source: crate::ENGINE,
+            symbol: it.symbol,
+            rule: RuleId::UnresolvedNames,
+            subject: Subject::None,
+            crates: FoundIn::default(),
+        }));
+    }
+    Ok(all)
 }
 
 /// All diagnostics of rust-analyzer for a file, with its fixes as far as `fixes` requests them.
