@@ -77,7 +77,8 @@ fn asked_of(sema: &Semantics<'_, RootDatabase>, bound: ast::TypeBound, krate: Cr
     for it in arguments {
         match it {
             ast::GenericArg::TypeArg(it) => given.extend(it.ty()),
-            ast::GenericArg::AssocTypeArg(it) => {
+            // One with arguments of its own is not normalized.
+            ast::GenericArg::AssocTypeArg(it) if it.generic_arg_list().is_none() => {
                 bindings.extend(it.name_ref().map(|it| it.text().to_string()).zip(it.ty()));
             }
             _ => {}
