@@ -261,10 +261,13 @@ fn a_change_with_a_manifest_is_judged_by_the_modules_that_result() {
     assert_eq!(server.get("/v1/diagnostics?severity=error").1["total"], 0);
 }
 
-/// gopls does not answer until it is continued.
-fn stop_gopls(server: &Server) {
+/// Stops gopls, and replaces a text in a file, so that the index has no answer for its names.
+fn change_without_gopls(server: &Server, file: &str, old: &str, new: &str) {
     let pid = engine(server, "go")["pid"].as_i64().and_then(|it| i32::try_from(it).ok()).and_then(Pid::from_raw);
     kill_process(pid.unwrap(), Signal::STOP).unwrap();
+    let text = server.home.read(file);
+    assert!(text.contains(old), "{text}");
+    server.home.write(file, &text.replace(old, new));
 }
 
 #[test]
@@ -276,9 +279,7 @@ fn usages_beside_code_with_errors_need_no_gopls() {
         ("q/q.go", "package q\n\nimport \"example.com/one/p\"\n\nfunc Of(it p.Job) string {\n\treturn it.Name\n}\n"),
         ("r/r.go", broken),
     ]);
-    stop_gopls(&server);
-    let old = server.home.read("q/q.go");
-    server.home.write("q/q.go", &old.replace("return it.Name", "return p.Job{}.Name + it.Name"));
+    change_without_gopls(&server, "q/q.go", "return it.Name", "return p.Job{}.Name + it.Name");
     let known = |symbol: &str| {
         let reply = usages(&server, symbol);
         let missing = reply["meta"]["missing"].as_array().unwrap().iter();
@@ -307,9 +308,7 @@ fn usages_beside_a_module_that_is_not_there_need_no_gopls() {
         ("q/q.go", "package q\n\nimport \"example.com/one/p\"\n\nfunc Of(it p.Job) string {\n\treturn it.Name\n}\n"),
         ("s/s.go", user),
     ]);
-    stop_gopls(&server);
-    let old = server.home.read("q/q.go");
-    server.home.write("q/q.go", &old.replace("return it.Name", "return p.Job{}.Name + it.Name"));
+    change_without_gopls(&server, "q/q.go", "return it.Name", "return p.Job{}.Name + it.Name");
     let job = usages(&server, "p.Job");
     assert_eq!(sorted_places(&job["items"]), ["q/q.go:5", "q/q.go:6", "s/s.go:12", "s/s.go:8"], "{job}");
     assert_eq!(sorted_places(&job["possible"]), ["s/s.go:10"], "{job}");
@@ -341,9 +340,7 @@ fn usages_in_all_modules_that_replace_a_module_need_no_gopls() {
             "package tool\n\nimport (\n\t\"regexp\"\n\n\t\"example.com/api\"\n)\n\nvar Tool = api.Base()\n\nvar Used *regexp.Regexp\n",
         ),
     ]);
-    stop_gopls(&server);
-    let old = server.home.read("api/api.go");
-    server.home.write("api/api.go", &old.replace("return Base()", "return Base() + Wide{}.Low()"));
+    change_without_gopls(&server, "api/api.go", "return Base()", "return Base() + Wide{}.Low()");
     let base = usages(&server, "example.com/api.Base");
     assert_eq!(
         sorted_places(&base["items"]),

@@ -133,17 +133,17 @@ impl Filler<'_> {
             if self.session.documents().generation() != generation {
                 return stopped;
             }
-            let limit = Instant::now() + LIMIT;
-            let deadlines = Deadlines { ready: limit, answer: limit };
-            let queries = GoplsQueries::new(self.session, &layout, deadlines, Some(generation));
+            // Each query has a deadline of its own.
+            let queries = || {
+                let limit = Instant::now() + LIMIT;
+                let deadlines = Deadlines { ready: limit, answer: limit };
+                GoplsQueries::new(self.session, &layout, deadlines, Some(generation))
+            };
             // The checker may become ready again during the queries to gopls.
             if !learned && self.session.checker.is_ready() && !self.session.documents().is_restructured() {
                 for some in unknown[done..].chunks(SYMBOLS_PER_QUERY) {
                     self.report_progress(asked, total);
-                    let limit = Instant::now() + LIMIT;
-                    let deadlines = Deadlines { ready: limit, answer: limit };
-                    let queries = GoplsQueries::new(self.session, &layout, deadlines, Some(generation));
-                    usages::learn(&queries, some).await;
+                    usages::learn(&queries(), some).await;
                     asked += some.len();
                 }
                 learned = true;
@@ -151,7 +151,7 @@ impl Filler<'_> {
             if learned && !self.session.index.knows(generation, symbol) {
                 tracing::debug!(symbol = symbol.path, "the checker cannot resolve it, gopls is asked");
             }
-            let Ok(answer) = usages::places(&queries, symbol, Effort::Brief).await else { return stopped };
+            let Ok(answer) = usages::places(&queries(), symbol, Effort::Brief).await else { return stopped };
             if answer.coverage.missing.iter().any(|it| it.code.passes()) {
                 return stopped;
             }

@@ -159,14 +159,19 @@ impl Finding {
 
     /// An unused import.
     pub(crate) fn of_unused_import(it: &Diagnostic) -> Finding {
+        Finding::of_diagnostic(it, Code::UnusedImports, RuleId::UnusedImports)
+    }
+
+    /// What rust-analyzer reports.
+    pub(crate) fn of_diagnostic(it: &Diagnostic, code: Code, rule: RuleId) -> Finding {
         Finding {
             place: it.place.clone(),
             severity: it.severity,
-            code: Code::UnusedImports,
+            code,
             message: it.message.clone(),
             source: crate::ENGINE,
             symbol: it.symbol.clone(),
-            rule: RuleId::UnusedImports,
+            rule,
             subject: Subject::None,
             crates: FoundIn::default(),
         }

@@ -19,7 +19,7 @@ use crate::bounds::{Bound, MOST_ERRORS};
 use crate::checks::unreadable::Uncompiled;
 use crate::checks::{report, unresolved_paths};
 use crate::finding::code::Code;
-use crate::finding::{Finding, FoundIn, RuleId, Subject};
+use crate::finding::{Finding, RuleId};
 use crate::names::instances;
 use crate::resolve::having_crates::in_crates;
 use crate::resolve::symbols;
@@ -148,19 +148,9 @@ pub(crate) fn diagnostics_in_crate(cx: &Context<'_>, file: &Arc<File>, id: FileI
 pub(crate) fn unresolved_imports(cx: &Context<'_>, files: &BTreeSet<Arc<str>>) -> Result<Vec<Finding>> {
     let mut all = Vec::new();
     for (file, id) in files.iter().filter_map(|it| cx.files.get(it).zip(cx.file_id(it))) {
-        let imports = diagnostics_in_crate(cx, file, id)?.into_iter();
-        let imports = imports.filter(|it| it.code.as_deref() == Some(Code::E0432.name()));
-        all.extend(imports.map(|it| Finding {
-            place: it.place,
-            severity: it.severity,
-            code: Code::E0432,
-            message: it.message,
-            source: crate::ENGINE,
-            symbol: it.symbol,
-            rule: RuleId::UnresolvedNames,
-            subject: Subject::None,
-            crates: FoundIn::default(),
-        }));
+        let found = diagnostics_in_crate(cx, file, id)?;
+        let imports = found.iter().filter(|it| it.code.as_deref() == Some(Code::E0432.name()));
+        all.extend(imports.map(|it| Finding::of_diagnostic(it, Code::E0432, RuleId::UnresolvedNames)));
     }
     Ok(all)
 }

@@ -38,7 +38,8 @@ type Body struct {
 	// The types of the workspace whose methods or kind matter here, and the structs whose fields matter.
 	types, structs map[string]bool
 	imports        map[string]bool
-	// The unresolved names; after a dot, also the methods of types without a name.
+	// The places of the unresolved names, in a Body from its function's start; after a dot, also of methods of types
+	// without a name.
 	lost map[string][]spot
 }
 
