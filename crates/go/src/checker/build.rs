@@ -27,6 +27,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("server.go", include_str!("program/server.go")),
     ("shape.go", include_str!("program/shape.go")),
     ("sources.go", include_str!("program/sources.go")),
+    ("unify.go", include_str!("program/unify.go")),
     ("uses.go", include_str!("program/uses.go")),
     ("world.go", include_str!("program/world.go")),
 ];

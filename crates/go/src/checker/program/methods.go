@@ -20,6 +20,7 @@ type method struct {
 	key, signature string
 	// It contains type parameters or unnamed interfaces: the text does not determine its identity.
 	tricky bool
+	it     *types.Signature
 }
 
 // The method sets of a package's types, by type key and by method name.
@@ -58,7 +59,7 @@ func methodSetOf(it types.Type) *methodSet {
 		signature := written(object.Signature())
 		tricky := strings.Contains(signature, "$") || strings.Count(signature, "interface ") != strings.Count(signature, "interface false{}")
 		key := methodKey(object)
-		set.methods[object.Id()], set.keys[key] = method{key, signature, tricky}, true
+		set.methods[object.Id()], set.keys[key] = method{key, signature, tricky, object.Signature()}, true
 	}
 	return set
 }
@@ -84,36 +85,36 @@ func splitMethod(key string) (pkg, owner, name string) {
 	return pkg, owner, name
 }
 
-type relation int
+// Whether one of two types is an interface that the second implements, in some instantiation if they are generic.
+func (a *methodSet) isRelated(b *methodSet) bool { return a.implements(b) || b.implements(a) }
 
-const (
-	apart relation = iota
-	perhaps
-	related
-)
-
-// Whether one of two types is an interface that the second implements.
-func (a *methodSet) relation(b *methodSet) relation {
-	return max(a.implements(b), b.implements(a))
-}
-
-func (a *methodSet) implements(iface *methodSet) relation {
+func (a *methodSet) implements(iface *methodSet) bool {
 	if !iface.isInterface {
-		return apart
+		return false
 	}
-	found := related
+	tricky := false
 	for id, asked := range iface.methods {
 		has, known := a.methods[id]
-		switch {
-		case !known:
-			return apart
-		case has.tricky || asked.tricky:
-			found = perhaps
-		case has.signature != asked.signature:
-			return apart
+		if !known {
+			return false
+		}
+		if has.tricky || asked.tricky {
+			tricky = true
+		} else if has.signature != asked.signature {
+			return false
 		}
 	}
-	return found
+	if !tricky {
+		return true
+	}
+	together := unifier{}
+	for id, asked := range iface.methods {
+		has := a.methods[id]
+		if (has.tricky || asked.tricky) && !together.unify(term{false, has.it}, term{true, asked.it}) {
+			return false
+		}
+	}
+	return true
 }
 
 // All method sets of a type in the variants of its package.
@@ -162,11 +163,8 @@ func (v *view) methodUses(c *Checked, path, key string) ([]Ref, bool) {
 	}
 	for c := range all {
 		for _, other := range c.named(name) {
-			switch v.relation(owner, other) {
-			case related:
+			if v.areRelated(owner, other) {
 				here[other] = true
-			case perhaps:
-				return nil, false
 			}
 		}
 	}
@@ -188,11 +186,14 @@ func (v *view) methodUses(c *Checked, path, key string) ([]Ref, bool) {
 				continue
 			}
 			for _, set := range c.sets().byName[name] {
-				relation, other := mine.relation(set), set.methods[name].key
-				if relation == perhaps || relation == related && other[0] == '.' {
+				if !mine.isRelated(set) {
+					continue
+				}
+				other := set.methods[name].key
+				if other[0] == '.' {
 					return nil, false
 				}
-				if relation == related && other != universal {
+				if other != universal {
 					there[other] = true
 					declaring[p.id] = true
 					widen(p)
@@ -238,17 +239,14 @@ func (v *view) methodUses(c *Checked, path, key string) ([]Ref, bool) {
 	return found, true
 }
 
-// The relation of a type to the owner of another method with the same name.
-func (v *view) relation(owner, other string) relation {
+// Whether a type and the owner of another method with the same name are related.
+func (v *view) areRelated(owner, other string) bool {
 	_, otherOwner, _ := splitMethod(other)
-	found := apart
 	for _, b := range v.setsOf(otherOwner) {
 		// A field may have the same key in another type.
-		if b.keys[other] {
-			for _, a := range v.setsOf(owner) {
-				found = max(found, a.relation(b))
-			}
+		if b.keys[other] && slices.ContainsFunc(v.setsOf(owner), b.isRelated) {
+			return true
 		}
 	}
-	return found
+	return false
 }

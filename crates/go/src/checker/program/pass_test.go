@@ -72,7 +72,9 @@ func (w *World) words() (faults, rest map[string]int) {
 			}
 		}
 		for key, set := range c.sets().byType {
-			rest[fmt.Sprint(id, key, set)]++
+			for name, it := range set.methods {
+				rest[fmt.Sprint(id, key, set.isInterface, name, it.key, it.signature, it.tricky)]++
+			}
 		}
 		for function, body := range c.bodies {
 			for _, it := range body.placed(function) {
