@@ -509,3 +509,53 @@ fn fields_behind_lifetimes_statics_and_aliases_are_judged() {
     let text = "pub trait Visit {\n    fn v(&mut self, n: u8);\n}\npub type A = Box<dyn Visit>;\npub type Unused = Box<dyn Visit>;\npub fn f(_: A) {}\n";
     assert_eq!(broken_lines(text, "v(&mut self, n: u8)", "v<T>(&mut self, n: T)"), ["6 E0038"]);
 }
+
+/// What the compiler says of these was looked up: `cargo check` with Rust 1.95.
+#[test]
+fn futures_that_hold_what_cannot_be_sent_are_judged_where_they_are_sent() {
+    let text = "use std::future::Future;\nuse std::pin::Pin;\nuse std::rc::Rc;\nuse std::sync::Mutex;\n\
+                pub static LIST: Mutex<Vec<u32>> = Mutex::new(Vec::new());\n\
+                pub fn spawn<F: Future + Send + 'static>(_: F) {}\n\
+                pub fn local<F: Future + 'static>(_: F) {}\n\
+                pub trait Handler {}\nimpl<F: Fn() -> R, R: Future<Output = u32> + Send> Handler for F {}\n\
+                pub fn handle(_: impl Handler) {}\n\
+                pub trait Go {\n    fn go(&self) -> impl Future<Output = u32> + Send;\n}\n\
+                pub async fn tick() {}\n\
+                pub async fn work() -> u32 {\n    let _ = Rc::new(1);\n    tick().await;\n    1\n}\n\
+                pub async fn outer() -> u32 {\n    work().await\n}\n\
+                pub fn sent() {\n    spawn(outer());\n}\n\
+                pub fn kept() {\n    local(outer());\n    spawn(tick());\n}\n\
+                pub fn block() {\n    spawn(async {\n        work().await;\n    });\n}\n\
+                pub fn boxed() -> Pin<Box<dyn Future<Output = u32> + Send>> {\n    Box::pin(outer())\n}\n\
+                pub fn opaque() -> impl Future<Output = u32> {\n    outer()\n}\n\
+                pub fn through() {\n    spawn(opaque());\n}\n\
+                pub fn declared() -> impl Future<Output = u32> + Send {\n    work()\n}\n\
+                pub fn handled() {\n    handle(work);\n}\n\
+                impl Go for u8 {\n    async fn go(&self) -> u32 {\n        work().await\n    }\n}\n";
+    let sent = ["24 ", "31 ", "36 ", "42 ", "44 ", "48 E0277", "51 "];
+    let held = |body: &str| broken_lines(text, "    let _ = Rc::new(1);\n    tick().await;\n    1\n", body);
+    for body in [
+        "let it = Rc::new(1); tick().await; *it\n\n\n",
+        "let it = LIST.lock().unwrap(); tick().await; it[0]\n\n\n",
+        // A reference to it was taken.
+        "let it = LIST.lock().unwrap(); let n = it[0]; drop(it); tick().await; n\n\n\n",
+        "match LIST.lock().unwrap().first() { Some(it) => { tick().await; *it } None => 1 }\n\n\n",
+        "for it in LIST.lock().unwrap().iter() { let _ = it; tick().await; }\n1\n\n",
+        "let it: *const u8 = std::ptr::null(); tick().await; it.is_null() as u32\n\n\n",
+        "let it: Result<u32, Box<dyn std::error::Error>> = Ok(1); tick().await; it.unwrap()\n\n\n",
+        "let it = Rc::new(1); let wait = async move { tick().await; *it }; wait.await\n\n\n",
+    ] {
+        assert_eq!(held(body), sent, "{body}");
+    }
+    for body in [
+        "let it = Rc::new(1); drop(it); tick().await; 1\n\n\n",
+        "let n = { let it = Rc::new(1); *it }; tick().await; n\n\n\n",
+        "let n = LIST.lock().unwrap()[0]; tick().await; n\n\n\n",
+        "if LIST.lock().unwrap().is_empty() { tick().await; }\n1\n\n",
+        "let it: *const u8 = std::ptr::null(); let n = it.is_null() as u32; tick().await; n\n\n\n",
+        "let it: Result<u32, Box<dyn std::error::Error>> = Ok(1); let n = it.unwrap(); tick().await; n\n\n\n",
+        "tick().await; let it = Rc::new(1); *it\n\n\n",
+    ] {
+        assert_eq!(held(body), Vec::<String>::new(), "{body}");
+    }
+}

@@ -240,6 +240,7 @@ pub(crate) enum RuleId {
     Generics,
     MacroGenerics,
     ConstCalls,
+    Futures,
     Helpers,
     UnresolvedNames,
     Duplicates,

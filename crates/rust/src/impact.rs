@@ -47,6 +47,7 @@ pub(crate) mod removed_traits;
 pub(crate) mod rule_input;
 pub(crate) mod rules;
 pub(crate) mod scope_changes;
+pub(crate) mod sent_futures;
 pub(crate) mod settle;
 pub(crate) mod sizes;
 pub(crate) mod switched_on;
@@ -78,7 +79,7 @@ use semdex_text::diff::OffsetMap;
 pub(crate) use crate::finding::Finding;
 
 impl BodyRef {
-    fn at(&self, side: Side) -> Option<usize> {
+    pub(crate) fn at(&self, side: Side) -> Option<usize> {
         match side {
             Side::Before => self.before,
             Side::After => self.after,

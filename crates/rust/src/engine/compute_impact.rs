@@ -23,7 +23,7 @@ use crate::impact::edit_context::{EditContext, Side, renamed_names};
 use crate::impact::misfits::misfits_of;
 use crate::impact::{
     arity, compared_heads, derives, find_affected, fixed_names, further_builds, impact_of, imports_at_stake, modules,
-    of_layout, reaching, report_tests, scope_changes, settle, switched_on,
+    of_layout, reaching, report_tests, scope_changes, sent_futures, settle, switched_on,
 };
 use crate::load::planned::{Planned, is_planned};
 use crate::questions::coverage::not_included;
@@ -125,6 +125,7 @@ impl Rust {
             let in_further = further_builds::before(it, &affected, &edit, &new_doctests);
             blocks.extend(imports.values().flatten().cloned());
             blocks.extend(errors_of_moved(it, &edit));
+            blocks.extend(sent_futures::sent_futures(it, &affected, &edit, Side::Before).found);
             Ok((
                 affected,
                 missed,
@@ -180,6 +181,8 @@ impl Rust {
             later.extend(misfits_of(it, &affected, &edit, Side::After));
             later.extend(derives::refused_derives(it, &deltas, &edit, Side::After));
             later.extend(compared_heads::errors_of_heads(it, &affected, &edit, Side::After));
+            let mut sent = sent_futures::sent_futures(it, &affected, &edit, Side::After);
+            later.append(&mut sent.found);
             let mut unresolved = switched_on::unresolved_in(it, &affected.new_files);
             unresolved.extend(diagnostics::unresolved_imports(it, &affected.new_files)?);
             let is_there = |it: &Finding| later.iter().any(|known| known.place == it.place);
@@ -214,7 +217,7 @@ impl Rust {
             let [new, fixed] = [new, fixed].map(|it| it.into_iter().map(Diagnostic::from).collect());
             let coverage = Coverage { builds: it.environment.builds.names.clone(), ..it.coverage(true) };
             let mut change_impact = ChangeImpact { new, fixed, impact, coverage };
-            left.into_iter().for_each(|it| change_impact.lacks(it));
+            left.into_iter().chain(sent.missing()).for_each(|it| change_impact.lacks(it));
             let there = edit.news.iter().enumerate().filter(|it| !edit.deleted.contains(&it.0)).map(|it| &it.1.path);
             let elsewhere = &it.environment.compiled_elsewhere;
             let is_known = |it: &&Arc<str>| is_compiled(it) || elsewhere.contains(&***it);

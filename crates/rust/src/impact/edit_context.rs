@@ -1,6 +1,6 @@
 //! The edit: the texts before and after, and the mapping of positions between them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use super::comments::Comments;
@@ -12,6 +12,7 @@ use semdex_engine::RenamedNames;
 use semdex_engine::files::{File, Files};
 use semdex_model::{FileEdit, OutlineItem, Span};
 use semdex_text::diff::OffsetMap;
+use semdex_text::words::words;
 
 /// The edited files in both states.
 pub(crate) struct EditContext {
@@ -118,6 +119,20 @@ impl EditContext {
         both.flat_map(|(index, (old, new))| {
             altered_types((old.outline(), &old.text), (new.outline(), &new.text)).map(move |it| (index, it))
         })
+    }
+
+    /// The words in what the edit writes.
+    pub(crate) fn written_words(&self) -> HashSet<String> {
+        let mut found = HashSet::new();
+        for new in &self.news {
+            let gaps = self.backs.get(&*new.path).map(OffsetMap::gaps).unwrap_or_default();
+            let is_written = |(at, word): &(usize, &str)| {
+                let next = gaps.partition_point(|it| it.end <= *at);
+                gaps.get(next).is_some_and(|it| it.start < at + word.len())
+            };
+            found.extend(words(&new.text).filter(is_written).map(|it| it.1.to_owned()));
+        }
+        found
     }
 
     pub(crate) fn deltas(&self) -> Vec<(usize, Delta<'_>)> {

@@ -144,6 +144,13 @@ pub(crate) const RULES: &[Rule] = &[
         check: Check::Place(constness::call_in_constant),
     },
     Rule {
+        id: RuleId::Futures,
+        about: "futures that have to be `Send`, and hold a value that is not while they wait",
+        codes: &[Uncoded, E0277],
+        when: When::Always,
+        check: Check::Apart,
+    },
+    Rule {
         id: RuleId::Helpers,
         about: "derives and their attributes that no macro reads",
         codes: &[Uncoded],
