@@ -490,6 +490,53 @@ fn bounds_on_associated_types_and_sizes_are_judged() {
 }
 
 #[test]
+fn bounds_on_projections_are_judged() {
+    let text = "pub struct Plain;\npub struct Bag<T: Iterator>(pub T)\nwhere\n    T: Clone;\n\
+                pub fn one(_: Bag<std::vec::IntoIter<u8>>) {}\npub fn two(_: Bag<std::iter::Empty<Plain>>) {}\n\
+                pub trait Walk: Iterator {}\nimpl Walk for std::vec::IntoIter<u8> {}\nimpl Walk for std::vec::IntoIter<Plain> {}\n\
+                pub trait Own {\n    type Out;\n}\nimpl Own for u8 {\n    type Out = u8;\n}\nimpl Own for u16 {\n    type Out = Plain;\n}\n";
+    for bound in ["T::Item: Copy", "<T as Iterator>::Item: Copy", "T::Item: PartialOrd<u8>"] {
+        assert_eq!(broken_lines(text, "T: Clone;", &format!("T: Clone, {bound};")), ["6 E0277"], "{bound}");
+    }
+    assert_eq!(broken_lines(text, "Walk: Iterator {}", "Walk: Iterator where Self::Item: Copy {}"), ["9 E0277"]);
+    assert_eq!(broken_lines(text, "Own {", "Own where Self::Out: Copy {"), ["17 E0277"]);
+}
+
+#[test]
+fn variants_are_judged_in_what_attribute_macros_make() {
+    let server = Server::on(&[
+        ("Cargo.toml", "[workspace]\nmembers = [\"same\", \"app\"]\nresolver = \"2\"\n"),
+        (
+            "same/Cargo.toml",
+            "[package]\nname = \"same\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[lib]\nproc-macro = true\n",
+        ),
+        (
+            "same/src/lib.rs",
+            "use proc_macro::TokenStream;\n\n#[proc_macro_attribute]\npub fn same(_: TokenStream, item: TokenStream) -> TokenStream {\n    item\n}\n",
+        ),
+        (
+            "app/Cargo.toml",
+            "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[dependencies]\nsame = { path = \"../same\" }\n",
+        ),
+        (
+            "app/src/lib.rs",
+            "pub enum Command {\n    Get { key: u8 },\n}\n#[same::same]\npub fn run(it: Command) {\n    match it {\n        Command::Get { key } => drop(key),\n    }\n}\n",
+        ),
+    ]);
+    server.wait_for(|it| it.get("/v1/usages?symbol=app::run").1["meta"]["complete"] == true);
+    for (old, new) in [
+        ("match it {\n", "match it {\n        Command::Ping { msg } => drop(msg),\n"),
+        ("match it {\n", "match it {\n        _ if false => drop(Command::Ping { key: 1 }),\n"),
+    ] {
+        let edit =
+            json!({"edits": [{"file": "app/src/lib.rs", "search_context": old, "replacement": new}], "dry_run": true});
+        let (status, reply) = server.post("/v1/edit", &edit);
+        assert_eq!(status, 200, "{reply}");
+        assert_eq!(broken(&reply), ["app/src/lib.rs:7 E0599"], "{reply}");
+    }
+}
+
+#[test]
 fn a_lost_trait_is_followed_through_patterns_of_tuples() {
     let text = "#[derive(Debug)]\npub struct Inner(pub u8);\npub struct Other(pub Inner);\npub enum Kind {\n    One(Inner),\n    No,\n}\n\
                 pub fn show<T: std::fmt::Debug>(_: T) {}\npub fn a(o: &Other) {\n    let Other(r) = o;\n    show(r)\n}\n\

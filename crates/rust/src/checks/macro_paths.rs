@@ -1,7 +1,7 @@
 //! Paths in the output of macros that lead nowhere. rust-analyzer reports single names of values, members of types and
 //! macros; what code that is written in a file names is found by the index of names.
 
-use ra_ap_hir::{ModuleDef, PathResolution};
+use ra_ap_hir::{Adt, ModuleDef, PathResolution};
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, ast};
 
 use super::closed::Closed;
@@ -23,9 +23,16 @@ pub(crate) fn unresolved_in_output(cx: &Context<'_>, node: &SyntaxNode, out: &mu
     let Some(token) = name.ident_token() else { return };
     let text = token.text().trim_start_matches("r#");
     let mut closed = Closed::new(cx, text);
+    let is_record = matches!(around, SyntaxKind::RECORD_EXPR | SyntaxKind::RECORD_PAT);
+    let mut is_of_enum = false;
     let is_sure = match path.qualifier() {
         Some(qualifier) => match cx.sema.resolve_path(&qualifier) {
             Some(PathResolution::Def(ModuleDef::Module(it))) => closed.module(it),
+            // Only a variant can stand there.
+            Some(PathResolution::Def(ModuleDef::Adt(Adt::Enum(_)))) if is_record => {
+                is_of_enum = true;
+                true
+            }
             _ => false,
         },
         None => is_unknown_name(cx, node, closed),
@@ -34,7 +41,8 @@ pub(crate) fn unresolved_in_output(cx: &Context<'_>, node: &SyntaxNode, out: &mu
     if written::is_left_out(cx, node) {
         return;
     }
-    let code = unresolved::unless_unseen(&cx.sema, &token, unresolved::of_module(code, around));
+    let code = if is_of_enum { code } else { unresolved::of_module(code, around) };
+    let code = unresolved::unless_unseen(&cx.sema, &token, code);
     out.push(report::raw_diagnostic(cx, name.syntax(), code, unresolved::message(&token, what)));
 }
 

@@ -176,7 +176,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         id: RuleId::MacroPaths,
         about: "paths in the output of macros that lead nowhere",
-        codes: &[Uncoded, E0405, E0412, E0422, E0425, E0433, E0531, E0603],
+        codes: &[Uncoded, E0405, E0412, E0422, E0425, E0433, E0531, E0599, E0603],
         when: When::Always,
         check: Check::Node { in_expansions: true, check: macro_paths::unresolved_in_output },
     },

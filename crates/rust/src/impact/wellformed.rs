@@ -3,7 +3,7 @@
 
 use ra_ap_hir::{
     Adt, AsAssocItem as _, AssocItem, Crate, GenericDef, HirDisplay as _, ModuleDef, PathResolution, Semantics, Trait,
-    Type,
+    Type, TypeAlias,
 };
 use ra_ap_ide::RootDatabase;
 use ra_ap_ide_db::defs::Definition;
@@ -32,10 +32,51 @@ struct Asked {
 }
 
 /// The parameters of a definition as written, with their bounds.
+#[derive(Default)]
 pub(crate) struct Parameters {
     names: Vec<String>,
     asked: Vec<Vec<Asked>>,
+    /// The bounds on associated types of a parameter: `where T::Item: Debug`.
+    projected: Vec<Projected>,
     unsized_ones: Vec<bool>,
+}
+
+/// Bounds on an associated type.
+struct Projected {
+    /// The index of the parameter.
+    of: usize,
+    /// The trait that is written: `<T as Iterator>::Item`.
+    by: Option<Trait>,
+    name: String,
+    asked: Vec<Asked>,
+}
+
+impl Parameters {
+    /// Adds the bounds that a `where` clause has on associated types.
+    fn add_projected(&mut self, sema: &Semantics<'_, RootDatabase>, clauses: Option<ast::WhereClause>, krate: Crate) {
+        for clause in clauses.into_iter().flat_map(|it| it.predicates()) {
+            let (Some(ast::Type::PathType(ty)), Some(bounds)) = (clause.ty(), clause.type_bound_list()) else {
+                continue;
+            };
+            let Some((of, by, name)) = ty.path().and_then(|it| projection(sema, &it)) else { continue };
+            let Some(of) = self.names.iter().position(|it| *it == of) else { continue };
+            let asked = bounds.bounds().filter_map(|it| asked_of(sema, it, krate)).collect();
+            self.projected.push(Projected { of, by, name, asked });
+        }
+    }
+}
+
+/// The parts of `T::Item` or `<T as Iterator>::Item`: the type as written, the trait and the name.
+fn projection(sema: &Semantics<'_, RootDatabase>, path: &ast::Path) -> Option<(String, Option<Trait>, String)> {
+    let name = path.segment()?.name_ref()?.text().to_string();
+    let qualifier = path.qualifier()?;
+    let segment = qualifier.segment()?;
+    if let Some(anchor) = segment.type_anchor() {
+        let of = segment.qualifying_trait()?.path()?;
+        let PathResolution::Def(ModuleDef::Trait(by)) = sema.resolve_path(&of)? else { return None };
+        return Some((anchor.ty()?.syntax().text().to_string(), Some(by), name));
+    }
+    Some((qualifier.as_single_name_ref()?.text().to_string(), None, name))
 }
 
 pub(crate) fn parameters_of(sema: &Semantics<'_, RootDatabase>, of: GenericDef) -> Option<Parameters> {
@@ -50,7 +91,7 @@ pub(crate) fn parameters_of(sema: &Semantics<'_, RootDatabase>, of: GenericDef) 
         _ => return None,
     };
     let list = node.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
-    let mut found = Parameters { names: Vec::new(), asked: Vec::new(), unsized_ones: Vec::new() };
+    let mut found = Parameters::default();
     for parameter in list {
         let name = parameter.name().map(|it| it.text().to_string()).unwrap_or_default();
         let clauses = node.where_clause().into_iter().flat_map(|it| it.predicates());
@@ -66,6 +107,7 @@ pub(crate) fn parameters_of(sema: &Semantics<'_, RootDatabase>, of: GenericDef) 
         found.asked.push(bounds.into_iter().filter_map(|it| asked_of(sema, it, krate)).collect());
         found.names.push(name);
     }
+    found.add_projected(sema, node.where_clause(), krate);
     Some(found)
 }
 
@@ -96,15 +138,30 @@ pub(crate) fn unmet_supertrait<'db>(
 ) -> Option<Unmet> {
     let source = sema.source(of)?.value;
     let krate = of.module(sema.db).krate(sema.db);
-    let asked = source.type_bound_list()?.bounds().filter_map(|it| asked_of(sema, it, krate)).collect();
+    let asked = source.type_bound_list().into_iter().flat_map(|it| it.bounds());
+    let asked = asked.filter_map(|it| asked_of(sema, it, krate)).collect();
     let own = source.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
     let mut names = vec!["Self".to_owned()];
     names.extend(own.filter_map(|it| Some(it.name()?.text().to_string())));
     // Bounds with the trait's own parameters are left to the compiler.
     let mut types = vec![Some(ty.clone())];
     types.resize(names.len(), None);
-    let parameters = Parameters { names, asked: vec![asked], unsized_ones: vec![true] };
+    let mut parameters = Parameters { names, asked: vec![asked], unsized_ones: vec![true], ..Parameters::default() };
+    parameters.add_projected(sema, source.where_clause(), krate);
+    // Bounds on its own associated types are those of the types that an implementation gives.
+    let is_own = |it: &Projected| {
+        of.items(sema.db).into_iter().any(|item| item.name(sema.db).is_some_and(|name| name.as_str() == it.name))
+    };
+    parameters.projected.retain(|it| !is_own(it));
     unmet_by(sema, &parameters, &types, |_| shown.to_owned())
+}
+
+/// The bounds that a trait's `where` clause has on one of its own associated types.
+pub(crate) fn bounds_of_own(of: &ast::Trait, name: &str) -> Option<ast::TypeBoundList> {
+    let clauses = of.where_clause().into_iter().flat_map(|it| it.predicates());
+    let mut clauses =
+        clauses.filter(|it| it.ty().is_some_and(|it| it.syntax().text() == format!("Self::{name}").as_str()));
+    clauses.find_map(|it| it.type_bound_list())
 }
 
 /// The first argument that does not meet a bound.
@@ -173,51 +230,82 @@ fn unmet_by<'db>(
 ) -> Option<Unmet> {
     for (index, ty) in types.iter().enumerate() {
         let Some(ty) = ty else { continue };
-        let lacks = |what: &str| Unmet { ty: shown(index), of: what.to_owned(), is_other_type: false };
         if parameters.unsized_ones.get(index) == Some(&false) && has_no_size(sema, ty) {
-            return Some(lacks("Sized"));
+            return Some(Unmet { ty: shown(index), of: "Sized".to_owned(), is_other_type: false });
         }
-        for asked in parameters.asked.get(index).into_iter().flatten() {
-            let name = asked.of.name(sema.db);
-            let arguments: Option<Vec<Type<'db>>> = asked
-                .given
-                .iter()
-                .map(|it| argument(sema, it, parameters, types)?.try_rebase_into(sema.db, ty))
-                .collect();
-            let Some(arguments) = arguments else { continue };
-            let missing = match arguments.is_empty() {
-                true => bounds::lacks_bounds(sema.db, ty, &asked.of.all_supertraits(sema.db)),
-                false => {
-                    let is_whole = arguments.len() == asked.of.type_or_const_param_count(sema.db, false);
-                    Some(asked.of).filter(|of| is_whole && !bounds::implements(sema.db, ty, *of, &arguments))
-                }
-            };
-            if missing.is_some() {
-                return Some(lacks(name.as_str()));
-            }
-            for (of, expected) in &asked.bindings {
-                let is_other = || {
-                    let expected = argument(sema, expected, parameters, types)?.try_rebase_into(sema.db, ty)?;
-                    let mut items = asked.of.all_supertraits(sema.db).into_iter().flat_map(|it| it.items(sema.db));
-                    let alias = items.find_map(|it| match it {
-                        AssocItem::TypeAlias(it) if it.name(sema.db).as_str() == of => Some(it),
-                        _ => None,
-                    })?;
-                    let own = alias.as_assoc_item(sema.db)?.container_trait(sema.db)? == asked.of;
-                    let arguments: &[Type<'db>] = if own { &arguments } else { &[] };
-                    let actual = ty.normalize_trait_assoc_type(sema.db, arguments, alias)?;
-                    // Lifetimes are not compared.
-                    let is_clear = |it: &Type<'db>| !it.contains_unknown() && !it.contains_reference(sema.db);
-                    Some(is_clear(&actual) && is_clear(&expected) && actual != expected)
-                };
-                if is_other() == Some(true) {
-                    let of = format!("{}<{of} = {}>", name.as_str(), expected.syntax().text());
-                    return Some(Unmet { is_other_type: true, ..lacks(&of) });
-                }
-            }
+        let of = |ty: &Type<'db>, asked: &[Asked], shown: &dyn Fn() -> String| {
+            asked.iter().find_map(|it| unmet_one(sema, (ty, it), (parameters, types), shown))
+        };
+        let own = parameters.asked.get(index).map_or(&[][..], |it| it);
+        let mut unmet = of(ty, own, &|| shown(index));
+        for it in parameters.projected.iter().filter(|it| it.of == index) {
+            let by: Vec<Trait> = own.iter().map(|it| it.of).chain(it.by).collect();
+            let actual = || associated_type(sema, ty, &by, &it.name).filter(|it| !it.contains_unknown());
+            let name = || format!("{}::{}", shown(index), it.name);
+            unmet = unmet.or_else(|| of(&actual()?, &it.asked, &name));
+        }
+        if unmet.is_some() {
+            return unmet;
         }
     }
     None
+}
+
+/// What a type has as the associated type of one of these traits without parameters.
+fn associated_type<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    ty: &Type<'db>,
+    by: &[Trait],
+    name: &str,
+) -> Option<Type<'db>> {
+    let alias = by.iter().find_map(|it| alias_named(sema, *it, name))?;
+    let of = alias.as_assoc_item(sema.db)?.container_trait(sema.db)?;
+    let is_plain = of.type_or_const_param_count(sema.db, false) == 0;
+    is_plain.then(|| ty.normalize_trait_assoc_type(sema.db, &[], alias)).flatten()
+}
+
+fn alias_named(sema: &Semantics<'_, RootDatabase>, of: Trait, name: &str) -> Option<TypeAlias> {
+    let mut items = of.all_supertraits(sema.db).into_iter().flat_map(|it| it.items(sema.db));
+    items.find_map(|it| match it {
+        AssocItem::TypeAlias(it) if it.name(sema.db).as_str() == name => Some(it),
+        _ => None,
+    })
+}
+
+/// What a type does not meet of a bound.
+fn unmet_one<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    (ty, asked): (&Type<'db>, &Asked),
+    (parameters, types): (&Parameters, &[Option<Type<'db>>]),
+    shown: &dyn Fn() -> String,
+) -> Option<Unmet> {
+    let lacks = |what: &str| Unmet { ty: shown(), of: what.to_owned(), is_other_type: false };
+    let name = asked.of.name(sema.db);
+    let arguments: Option<Vec<Type<'db>>> =
+        asked.given.iter().map(|it| argument(sema, it, parameters, types)?.try_rebase_into(sema.db, ty)).collect();
+    let arguments = arguments?;
+    let missing = match arguments.is_empty() {
+        true => bounds::lacks_bounds(sema.db, ty, &asked.of.all_supertraits(sema.db)),
+        false => {
+            let is_whole = arguments.len() == asked.of.type_or_const_param_count(sema.db, false);
+            Some(asked.of).filter(|of| is_whole && !bounds::implements(sema.db, ty, *of, &arguments))
+        }
+    };
+    if missing.is_some() {
+        return Some(lacks(name.as_str()));
+    }
+    asked.bindings.iter().find_map(|(of, expected)| {
+        let alias = alias_named(sema, asked.of, of)?;
+        let own = alias.as_assoc_item(sema.db)?.container_trait(sema.db)? == asked.of;
+        let given: &[Type<'db>] = if own { &arguments } else { &[] };
+        let actual = ty.normalize_trait_assoc_type(sema.db, given, alias)?;
+        let shown = expected.syntax().text().to_string();
+        let expected = argument(sema, expected, parameters, types)?.try_rebase_into(sema.db, ty)?;
+        // Lifetimes are not compared.
+        let is_clear = |it: &Type<'db>| !it.contains_unknown() && !it.contains_reference(sema.db);
+        let is_other = is_clear(&actual) && is_clear(&expected) && actual != expected;
+        is_other.then(|| Unmet { is_other_type: true, ..lacks(&format!("{}<{of} = {shown}>", name.as_str())) })
+    })
 }
 
 /// The type of a bound's argument, with these types in place of the parameters.
