@@ -212,3 +212,19 @@ fn a_text_does_not_freeze_its_workspace() {
     }
     assert!(!server.log().contains("a question panicked"), "{}", server.log());
 }
+
+#[test]
+fn names_are_judged_in_a_body_whose_types_cost_too_much() {
+    let server = Home::with(&[MANIFEST, LIB, GOOD, ("src/costly.rs", FIXED)]).serve(&["--trust"]);
+    server.wait_ready();
+    let (_, costly, _) = texts().into_iter().find(|it| it.0 == "generics").unwrap();
+    let names = ["let a = 1;", "drop(a);", "crate::good::good(2);", "crate::good::gone(2);", "Gone::new();"];
+    let text = costly.replacen("let x = 1u8;", &format!("{}\nlet x = 1u8;", names.join("\n")), 1);
+    let write = json!({"name": "src/costly.rs", "content": text, "mode": "overwrite", "dry_run": true});
+    let (status, reply) = server.post("/v1/write", &write);
+    assert_eq!(status, 200, "{reply}");
+    assert!(is_named(&reply), "{reply}");
+    let broken = reply["impact"]["broken"].as_array().unwrap();
+    let found: Vec<_> = broken.iter().map(|it| (it["line"].as_u64().unwrap(), it["code"].as_str().unwrap())).collect();
+    assert_eq!(found, [(5, "E0425"), (6, "E0433")], "{reply}");
+}

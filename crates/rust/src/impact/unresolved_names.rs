@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use ra_ap_hir::{ModuleDef, PathResolution};
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
 
 use super::cascades;
 use super::findings::Findings;
 use super::rule_input::{Change, EditedFile};
-use crate::checks::unresolved::{is_left_out, unresolved_kind};
+use crate::checks::unresolved::{is_left_out, path_of, unresolved_kind};
 use crate::checks::unresolved_paths::as_code;
 use crate::checks::{body_impls, lookup, report};
 use crate::finding::Subject;
@@ -81,6 +82,11 @@ pub(crate) fn unresolved_names<'db>(
                 }
                 false
             }
+            // What the types of a body are is not known, and its scopes are.
+            Some(Resolution::Unresolved(UnresolvedReason::Abandoned)) => match is_in_scope(cx, &token) {
+                Some(false) => false,
+                _ => continue,
+            },
             // A derive macro is named after its trait.
             Some(Resolution::Names(it)) if !it.is_empty() && it.iter().all(is_macro) => true,
             _ => continue,
@@ -109,6 +115,16 @@ pub(crate) fn unresolved_names<'db>(
         let subject = if code == Code::Uncoded { Subject::Macro } else { Subject::None };
         out.add(report::error(cx, place, code, format!("cannot find {what} `{word}` in this scope")).about(subject));
     }
+}
+
+/// Whether a path up to a name leads somewhere, by the scopes of its body alone. `None` for members of types.
+fn is_in_scope(cx: &Context<'_>, name: &SyntaxToken) -> Option<bool> {
+    let path = path_of(name)?;
+    let scope = cx.sema.scope(path.syntax())?;
+    let is_of_module = path
+        .qualifier()
+        .is_none_or(|it| matches!(scope.speculative_resolve(&it), Some(PathResolution::Def(ModuleDef::Module(_)))));
+    is_of_module.then(|| scope.speculative_resolve(&path).is_some())
 }
 
 /// Whether rust-analyzer reports such a name itself: single names of values, and macros.
