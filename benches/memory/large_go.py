@@ -3,8 +3,9 @@
 question about a name that much code uses, and the memory of each with everything below it. One after the other, each on its own copy, with its
 own empty cache.
 
-Ready: semdex says so in its status; gopls answers a hover, which waits until all packages are loaded. It falls short where semdex is not ready,
-where its answer is not complete, or where it lists fewer places than gopls.
+semdex is asked as soon as it listens (`wait_ms` 60,000), and again until its answer is complete. Ready: semdex says so in its status; gopls answers
+a hover, which waits until all packages are loaded. It falls short where semdex is not ready, where its answer is not complete, or where it lists
+fewer places than gopls.
 """
 
 import os
@@ -50,6 +51,15 @@ def of_semdex(options, root, directory):
         steps = Steps("semdex", server.pid)
         ready = None
         until = time.monotonic() + options.ready_timeout
+        server.client.timeout = PATIENCE_S
+
+        def ask(what):
+            found = server.client.get("/v1/usages", symbol=options.symbol, wait_ms=60_000)
+            coverage = "complete" if found["meta"]["complete"] else found["meta"]["missing"]
+            steps.step(f"{what}: {found['total']} in {found['files']} files, {coverage}"[:160])
+            return found
+
+        ask("first answer")
         while not ready:
             server.must_live()
             workspace = server.workspaces()[0]
@@ -59,11 +69,9 @@ def of_semdex(options, root, directory):
                 raise semdex.Failed(f"not ready in {options.ready_timeout:.0f} s: {workspace}")
             time.sleep(0.2)
         steps.step("ready")
-        server.client.timeout = PATIENCE_S
         while True:
-            found = server.client.get("/v1/usages", symbol=options.symbol, wait_ms=60_000)
+            found = ask("usages")
             is_complete = found["meta"]["complete"]
-            steps.step(f"usages: {found['total']} in {found['files']} files, {'complete' if is_complete else found['meta']['missing']}"[:160])
             if is_complete or time.monotonic() > until + PATIENCE_S:
                 break
         print("semdex  ", server.engine("gopls"), gopls, flush=True)

@@ -499,7 +499,9 @@ fn bounds_on_projections_are_judged() {
         assert_eq!(broken_lines(text, "T: Clone;", &format!("T: Clone, {bound};")), ["6 E0277"], "{bound}");
     }
     assert_eq!(broken_lines(text, "Walk: Iterator {}", "Walk: Iterator where Self::Item: Copy {}"), ["9 E0277"]);
-    assert_eq!(broken_lines(text, "Own {", "Own where Self::Out: Copy {"), ["17 E0277"]);
+    let user = "pub fn user<T: Own>(it: fn() -> T) -> fn(T) -> T::Out {\n    get(it())\n}\npub fn get<T: Own>(_: T) -> fn(T) -> T::Out {\n    todo!()\n}\n";
+    let text = format!("{text}{user}");
+    assert_eq!(broken_lines(&text, "Own {", "Own where Self::Out: Copy {"), ["17 E0277"]);
 }
 
 #[test]

@@ -10,11 +10,13 @@ use ra_ap_hir::{
     TraitRef, Type, UnimplementedTrait, UnresolvedMethodCall, VariantId,
 };
 use ra_ap_ide::{FileId, FileRange, RootDatabase, TextRange};
-use ra_ap_syntax::ast::HasArgList as _;
+use ra_ap_syntax::ast::{HasArgList as _, HasGenericParams as _, HasTypeBounds as _};
 use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxKind, SyntaxNode, SyntaxNodePtr, ast};
 
 use super::places::salient;
-use super::{body_impls, constants, error_types, lookup, mismatches, outer_items, patterns, places, unknown_types};
+use super::{
+    body_impls, bounds, constants, error_types, lookup, mismatches, outer_items, patterns, places, unknown_types,
+};
 use crate::bounds::{Bound, MOST_ERRORS};
 use crate::finding::code::Code;
 use crate::finding::{RawDiagnostic, Subject};
@@ -172,6 +174,7 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
         AnyDiagnostic::UnresolvedField(it) if is_member_of_object(&ty(&it.receiver)) => return None,
         AnyDiagnostic::UnimplementedTrait(it) if is_of_object(cx.db, &it.trait_predicate.trait_ref()) => return None,
         AnyDiagnostic::UnimplementedTrait(it) if is_met_in_body(cx, &it) => return None,
+        AnyDiagnostic::UnimplementedTrait(it) if is_implied(cx, &it.trait_predicate.trait_ref()) => return None,
         AnyDiagnostic::UnresolvedMethodCall(it)
             if body_impls::may_have_member(
                 cx,
@@ -581,6 +584,18 @@ fn is_member_of_object(shown: &str) -> bool {
 fn is_of_object<'db>(db: &'db RootDatabase, wanted: &TraitRef<'db>) -> bool {
     let object = wanted.get_type_argument(0).and_then(|it| it.strip_references().as_dyn_trait());
     object.is_some_and(|it| it.all_supertraits(db).contains(&wanted.trait_()))
+}
+
+/// Whether the type is an associated type for which the `where` clause of its trait has the bound. For the compiler
+/// this holds wherever the trait is implemented.
+fn is_implied(cx: &Context<'_>, wanted: &TraitRef<'_>) -> bool {
+    let ty = wanted.self_ty();
+    let clause = ty.as_associated_type_parent_trait(cx.db).and_then(|it| cx.sema.source(it)?.value.where_clause());
+    let mut clauses = clause.into_iter().flat_map(|it| it.predicates()).filter(|it| {
+        let of = it.ty().map(|it| it.syntax().text().to_string());
+        of.is_some_and(|it| it.starts_with("Self::") || it.starts_with("<Self as "))
+    });
+    clauses.any(|it| bounds::traits_in(&cx.sema, it.type_bound_list()).contains(&wanted.trait_()))
 }
 
 /// Whether a tuple pattern names a struct or variant without fields.
