@@ -322,7 +322,7 @@ fn unfit_alias(cx: &Context<'_>, own: TypeAlias, declared: TypeAlias) -> Option<
     let ty = here.ty()?;
     let given = cx.sema.resolve_type(&ty).filter(|it| !it.contains_unknown())?;
     let of = there.syntax().ancestors().find_map(ast::Trait::cast);
-    let by_clause = of.and_then(|it| wellformed::bounds_of_own(&it, &there.name()?.text()));
+    let by_clause = of.and_then(|it| wellformed::bounds_of_own(&it, there.name()?.text()));
     let mut wanted = bounds::traits_in(&cx.sema, there.type_bound_list());
     wanted.extend(bounds::traits_in(&cx.sema, by_clause));
     let lacks = bounds::lacks_bounds(cx.db, &given, &wanted)?;
