@@ -580,8 +580,14 @@ fn futures_that_hold_what_cannot_be_sent_are_judged_where_they_are_sent() {
                 pub fn through() {\n    spawn(opaque());\n}\n\
                 pub fn declared() -> impl Future<Output = u32> + Send {\n    work()\n}\n\
                 pub fn handled() {\n    handle(work);\n}\n\
-                impl Go for u8 {\n    async fn go(&self) -> u32 {\n        work().await\n    }\n}\n";
-    let sent = ["24 ", "31 ", "36 ", "42 ", "44 ", "48 E0277", "51 "];
+                impl Go for u8 {\n    async fn go(&self) -> u32 {\n        work().await\n    }\n}\n\
+                pub fn nested() {\n    spawn(async {\n        spawn(work());\n    });\n}\n\
+                pub type Shared = std::sync::Arc<u8>;\n#[derive(Default)]\npub struct Kept {\n    pub n: u32,\n    pub r: Shared,\n}\n\
+                pub async fn keeps() -> u32 {\n    let it = Kept::default();\n    tick().await;\n    it.n\n}\n\
+                pub async fn gets() {\n    drop(give().await);\n}\npub async fn give() -> Shared {\n    Shared::default()\n}\n\
+                pub async fn takes() {\n    let it = give().await;\n    tick().await;\n    drop(it);\n}\n\
+                pub fn keep() {\n    spawn(keeps());\n    spawn(gets());\n    spawn(takes());\n}\n";
+    let sent = ["24 ", "31 ", "36 ", "42 ", "44 ", "48 E0277", "51 ", "57 "];
     let held = |body: &str| broken_lines(text, "    let _ = Rc::new(1);\n    tick().await;\n    1\n", body);
     for body in [
         "let it = Rc::new(1); tick().await; *it\n\n\n",
@@ -607,4 +613,5 @@ fn futures_that_hold_what_cannot_be_sent_are_judged_where_they_are_sent() {
     ] {
         assert_eq!(held(body), Vec::<String>::new(), "{body}");
     }
+    assert_eq!(broken_lines(text, "std::sync::Arc<u8>", "Rc<u8>"), ["83 ", "85 "]);
 }

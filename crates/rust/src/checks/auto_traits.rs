@@ -2,6 +2,7 @@
 //! know, so that a part of the type has to be found which lacks it.
 
 use ra_ap_hir::{Adt, HasCrate as _, Impl, Mutability, Trait, Type};
+use ra_ap_syntax::SyntaxNode;
 
 use super::bounds;
 use crate::view::Context;
@@ -17,11 +18,22 @@ pub(crate) struct AutoTraits {
 }
 
 impl AutoTraits {
+    /// For code of the crate of a node.
+    pub(crate) fn new(cx: &Context<'_>, node: &SyntaxNode) -> Option<AutoTraits> {
+        let send = bounds::trait_at(cx, node, "core::marker::Send")?;
+        Some(AutoTraits { send, sync: bounds::trait_at(cx, node, "core::marker::Sync")? })
+    }
+
     /// Whether a type is not `Send`. What type parameters will be is not known.
     pub(crate) fn lacks_send<'db>(&self, cx: &Context<'db>, ty: &Type<'db>) -> bool {
         let mut is_open = ty.contains_unknown();
         ty.walk(cx.db, |it| is_open |= it.as_type_param(cx.db).is_some());
         !is_open && self.lacks(cx, ty, self.send, MAX_LEVELS)
+    }
+
+    /// The same for a type with its own parameters: whether it is not, whatever they are.
+    pub(crate) fn never_sends<'db>(&self, cx: &Context<'db>, ty: &Type<'db>) -> bool {
+        !ty.contains_unknown() && self.lacks(cx, ty, self.send, MAX_LEVELS)
     }
 
     fn lacks<'db>(&self, cx: &Context<'db>, ty: &Type<'db>, of: Trait, levels: usize) -> bool {

@@ -15,11 +15,13 @@ use ra_ap_syntax::ast::HasLoopBody as _;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
 use super::auto_traits::AutoTraits;
-use super::bounds;
 use crate::view::Context;
 
 /// The most levels of macros in macros that are followed: `select!` takes its branches one by one.
 const MAX_MACROS: usize = 48;
+
+/// The most levels of code within code that are walked.
+const MAX_DEPTH: usize = 600;
 
 /// A value that cannot be sent to another thread, and lives while a future waits.
 #[derive(Debug, Clone)]
@@ -60,16 +62,14 @@ pub(crate) struct Futures<'c, 'db> {
 impl<'c, 'db> Futures<'c, 'db> {
     /// For code of the crate of a node.
     pub(crate) fn new(cx: &'c Context<'db>, node: &SyntaxNode, known: &'c mut Known) -> Option<Futures<'c, 'db>> {
-        let send = bounds::trait_at(cx, node, "core::marker::Send")?;
-        let sync = bounds::trait_at(cx, node, "core::marker::Sync")?;
-        Some(Futures { cx, auto_traits: AutoTraits { send, sync }, known, following: 0 })
+        Some(Futures { cx, auto_traits: AutoTraits::new(cx, node)?, known, following: 0 })
     }
 
     pub(crate) fn send(&self) -> Trait {
         self.auto_traits.send
     }
 
-    /// The same for a called function: what is known, or what its body shows if the edit writes the call.
+    /// What the future of a called function holds: what is known, or what its body shows if the edit writes the call.
     fn of_callee(&mut self, function: Function) -> Option<Held> {
         let name = function.name(self.cx.db);
         let held = match self.known.of.get(&function) {
@@ -115,13 +115,6 @@ impl<'c, 'db> Futures<'c, 'db> {
         let returned = body.syntax().descendants().filter_map(ast::ReturnExpr::cast).filter_map(|it| it.expr());
         let mut types = returned.chain(tail).filter_map(|it| self.cx.sema.type_of_expr(&it)).map(|it| it.original);
         types.find_map(|it| unsent.of(self.cx, &it))
-    }
-
-    /// What the future of an `async` block holds.
-    fn of_block(&mut self, block: &ast::BlockExpr) -> Option<Held> {
-        let mut walk = Walk::new(self);
-        walk.block(block);
-        walk.held
     }
 
     /// The futures in a body that hold such a value: what it calls, and its `async` blocks.
@@ -211,6 +204,8 @@ struct Walk<'w, 'c, 'db> {
     temporaries: Vec<Held>,
     unsent: Unsent<'db>,
     held: Option<Held>,
+    /// The number of nodes, and of macros, around.
+    depth: usize,
     macros: usize,
     /// The starts of the loops around.
     loops: Vec<usize>,
@@ -225,6 +220,7 @@ impl<'w, 'c, 'db> Walk<'w, 'c, 'db> {
             temporaries: Vec::new(),
             unsent: Unsent::default(),
             held: None,
+            depth: 0,
             macros: 0,
             loops: Vec::new(),
             clock: 0,
@@ -297,6 +293,14 @@ impl<'w, 'c, 'db> Walk<'w, 'c, 'db> {
     fn node(&mut self, node: &SyntaxNode) {
         semdex_steps::count(1);
         self.clock += 1;
+        if self.depth < MAX_DEPTH {
+            self.depth += 1;
+            self.part(node);
+            self.depth -= 1;
+        }
+    }
+
+    fn part(&mut self, node: &SyntaxNode) {
         if let Some(call) = ast::MacroCall::cast(node.clone()) {
             if self.macros < MAX_MACROS
                 && let Some(expansion) = self.cx().sema.expand_macro_call(&call)
@@ -361,7 +365,7 @@ impl<'w, 'c, 'db> Walk<'w, 'c, 'db> {
         let node = expression.syntax();
         match expression {
             ast::Expr::BlockExpr(it) if it.async_token().is_some() => {
-                let held = self.futures.of_block(it);
+                let held = self.inner(|walk| walk.block(it));
                 self.note_unsent(expression, held);
                 self.captures(node, it.move_token().is_some());
             }
@@ -379,15 +383,11 @@ impl<'w, 'c, 'db> Walk<'w, 'c, 'db> {
             ast::Expr::MatchExpr(it) => {
                 it.expr().into_iter().for_each(|it| self.expression(&it));
                 let arms: Vec<ast::MatchArm> = it.match_arm_list().into_iter().flat_map(|it| it.arms()).collect();
+                let ends = |arm: &ast::MatchArm| arm.expr().is_some_and(|it| self.ends(it.syntax()));
+                let ends: Vec<bool> = arms.iter().map(ends).collect();
                 let mut walks: Vec<_> = arms.iter().map(|arm| |walk: &mut Self| walk.arm(arm)).collect();
-                let ends = arms.iter().map(|it| it.expr().is_some_and(|it| self.ends(it.syntax())));
-                let mut parts: Vec<_> = ends
-                    .collect::<Vec<_>>()
-                    .into_iter()
-                    .zip(&mut walks)
-                    .map(|(ends, walk)| Branch { ends, walk })
-                    .collect();
-                self.branches(&mut parts);
+                let parts = ends.into_iter().zip(&mut walks).map(|(ends, walk)| Branch { ends, walk });
+                self.branches(&mut parts.collect::<Vec<_>>());
             }
             ast::Expr::LetExpr(it) => {
                 it.expr().into_iter().for_each(|it| self.expression(&it));
@@ -542,6 +542,9 @@ impl<'w, 'c, 'db> Walk<'w, 'c, 'db> {
 
     /// A closure or block that uses variables of the body around it.
     fn captures(&mut self, node: &SyntaxNode, moves: bool) {
+        if self.variables.is_empty() {
+            return;
+        }
         let clock = self.clock;
         let by = if moves { Use::Moves } else { Use::Borrows };
         for path in node.descendants().filter_map(ast::PathExpr::cast) {
@@ -553,16 +556,20 @@ impl<'w, 'c, 'db> Walk<'w, 'c, 'db> {
     /// The futures that a closure makes.
     fn closure(&mut self, closure: &ast::ClosureExpr) {
         let Some(body) = closure.body() else { return };
-        let mut inner = Walk::new(self.futures);
-        inner.expression(&body);
-        let Walk { unsent, held, .. } = inner;
-        unsent.types.into_iter().for_each(|(ty, held)| self.unsent.add(ty, held));
-        if let Some(held) = held.filter(|_| closure.async_token().is_some())
-            && let Some(ty) = self.cx().sema.type_of_expr(&closure.clone().into())
-            && let Some(callable) = ty.original.as_callable(self.cx().db)
-        {
+        let held = self.inner(|walk| walk.expression(&body)).filter(|_| closure.async_token().is_some());
+        let ty = self.cx().sema.type_of_expr(&closure.clone().into()).map(|it| it.original);
+        if let Some((callable, held)) = ty.and_then(|it| it.as_callable(self.cx().db)).zip(held) {
             self.unsent.add(callable.return_type(), held);
         }
+    }
+
+    /// What the future of inner code holds.
+    fn inner(&mut self, part: impl FnOnce(&mut Walk<'_, 'c, 'db>)) -> Option<Held> {
+        let mut inner = Walk { depth: self.depth, ..Walk::new(self.futures) };
+        part(&mut inner);
+        let Walk { unsent, held, .. } = inner;
+        unsent.types.into_iter().for_each(|(ty, held)| self.unsent.add(ty, held));
+        held
     }
 
     fn wait(&mut self, of_future: Option<Held>) {

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use ra_ap_hir::{Adjust, DefWithBody, Function, Impl, PointerCast, Trait, Type};
 use ra_ap_ide_db::defs::Definition;
@@ -11,28 +12,29 @@ use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
 use super::affected::AffectedSet;
 use super::edit_context::{EditContext, Side};
+use crate::checks::auto_traits::AutoTraits;
 use crate::checks::held_values::{Futures, Held, Known, Unsent, called_function, declared_for};
 use crate::checks::{anchors, bounds, expansions, native, report};
 use crate::finding::code::Code;
 use crate::finding::{Finding, RuleId, merge_equal};
+use crate::resolve::at;
 use crate::usages;
 use crate::view::Context;
 use semdex_model::{Missing, MissingCode, Role};
 
-/// The most bodies that are followed.
-const MAX_BODIES: usize = 400;
+/// The time limit for the bodies before a change, and again after it.
+const MOST_TIME: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
 pub(crate) struct SentFutures {
     pub(crate) found: Vec<Finding>,
-    /// Whether there were more bodies than are followed.
+    /// Whether there was no time for all.
     is_cut: bool,
 }
 
 impl SentFutures {
     pub(crate) fn missing(&self) -> Option<Missing> {
-        let detail =
-            format!("more than {MAX_BODIES} bodies use the futures that change: not all were checked for `Send`");
+        let detail = "there was no time to check all futures that may be affected for `Send`: `cargo check` does";
         self.is_cut.then(|| Missing::new(MissingCode::TooMany, "rust", detail))
     }
 }
@@ -45,18 +47,18 @@ pub(crate) fn sent_futures(
     side: Side,
 ) -> SentFutures {
     let mut out = SentFutures::default();
-    let starts = affected.bodies_by_ref.iter().filter(|it| it.edited || affected.retyped);
+    let with_types = affected.retyped && changes_unsendable_type(cx, affected, edit, side);
+    let starts = affected.bodies_by_ref.iter().filter(|it| it.edited || with_types);
     let mut queue: VecDeque<(Arc<str>, usize)> =
         starts.filter_map(|it| Some((it.file.clone(), it.at(side)?))).filter(|it| may_wait(cx, &it.0)).collect();
     let mut known = Known::default();
     if side == Side::After && !queue.is_empty() {
         known.written = edit.written_words();
     }
-    let mut checked = 0;
+    let latest = Instant::now() + MOST_TIME;
     while let Some((file, at)) = queue.pop_front() {
         let Some(id) = cx.file_id(&file) else { continue };
-        checked += 1;
-        if checked > MAX_BODIES {
+        if Instant::now() > latest {
             out.is_cut = true;
             break;
         }
@@ -76,6 +78,30 @@ pub(crate) fn sent_futures(
     }
     merge_equal(&mut out.found);
     out
+}
+
+/// Whether a changed type, or the type of a changed function or value, is not `Send`: what holds it may be anywhere.
+fn changes_unsendable_type(cx: &Context<'_>, affected: &AffectedSet<'_>, edit: &EditContext, side: Side) -> bool {
+    affected.changed_symbols.iter().filter_map(|it| it.delta.as_ref()).any(|(index, delta)| {
+        let (file, item) = match side {
+            Side::Before => (&edit.olds[*index], delta.before),
+            Side::After => (&edit.news[*index], delta.after),
+        };
+        let id = cx.file_id(&file.path);
+        let definition = id.zip(item).and_then(|(id, item)| at::definition_at(&cx.sema, id, item.name_span.start));
+        let ty = match definition {
+            Some(Definition::Adt(it)) => it.ty(cx.db),
+            Some(Definition::EnumVariant(it)) => it.parent_enum(cx.db).ty(cx.db),
+            Some(Definition::Field(it)) => it.ty(cx.db),
+            Some(Definition::Function(it)) => it.async_ret_type(cx.db).unwrap_or_else(|| it.ret_type(cx.db)),
+            Some(Definition::TypeAlias(it)) => it.ty(cx.db),
+            Some(Definition::Const(it)) => it.ty(cx.db),
+            Some(Definition::Static(it)) => it.ty(cx.db),
+            _ => return false,
+        };
+        let tree = id.map(|it| cx.sema.parse_guess_edition(it));
+        tree.and_then(|it| AutoTraits::new(cx, it.syntax())).is_some_and(|it| it.never_sends(cx, &ty))
+    })
 }
 
 /// Whether a file has futures.
