@@ -615,3 +615,34 @@ fn futures_that_hold_what_cannot_be_sent_are_judged_where_they_are_sent() {
     }
     assert_eq!(broken_lines(text, "std::sync::Arc<u8>", "Rc<u8>"), ["83 ", "85 "]);
 }
+
+#[test]
+fn what_is_left_to_tests_is_gone_elsewhere_whatever_else_changes() {
+    let text = "pub struct A(u8);\nimpl A {\n    pub fn new(mut n: u8) -> A {\n        n += 1;\n        A(n)\n    }\n}\n\
+                pub fn user() -> A {\n    A::new(1)\n}\n#[cfg(test)]\nmod tests {\n    fn user() -> super::A {\n        super::A::new(1)\n    }\n}\n";
+    let left = "    #[cfg(test)] pub fn new(n: u8) -> A {\n        let n = n + 1;\n";
+    let old = "    pub fn new(mut n: u8) -> A {\n        n += 1;\n";
+    assert_eq!(broken_lines(text, old, left), ["9 E0599"]);
+}
+
+#[test]
+fn test_data_that_no_crate_takes_is_no_reason_for_doubt() {
+    let deep = format!("fn f() {{ {}{} }}\n", "(".repeat(20_000), ")".repeat(20_000));
+    let server = Server::on(&[
+        ("Cargo.toml", "[package]\nname = \"one\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+        ("src/lib.rs", "pub fn one() {}\n"),
+        ("tests/data/Cargo.toml", "[package\nname\n"),
+        ("tests/texts/output.rs", &deep),
+    ]);
+    server.wait_ready();
+    let edit = json!({"edits": [{"symbol": "one::one", "at": "whole", "replacement": "pub fn one() -> u8 { 1 }"}], "dry_run": true});
+    let (status, reply) = server.post("/v1/edit", &edit);
+    assert_eq!((status, &reply["meta"]["missing"]), (200, &json!([])), "{reply}");
+    // A file that a crate includes is another matter.
+    let write = json!({"name": "src/deep.rs", "content": deep, "mode": "create"});
+    assert_eq!(server.post("/v1/write", &write).0, 200);
+    let write = json!({"name": "src/lib.rs", "content": "pub mod deep;\npub fn one() {}\n", "mode": "overwrite"});
+    assert_eq!(server.post("/v1/write", &write).0, 200);
+    let (_, reply) = server.post("/v1/edit", &edit);
+    assert!(reply["meta"]["missing"].to_string().contains("src/deep.rs"), "{reply}");
+}

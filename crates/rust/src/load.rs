@@ -469,6 +469,8 @@ fn load_workspaces(
                 covered.insert(manifest);
                 workspaces.push(known.workspace);
             }
+            // Test data of other programs has files of that name too.
+            Err(error) if !has_code(request, &manifest) => tracing::info!(scope, error, "a manifest without code"),
             Err(error) => {
                 missing.push(broken(&scope, &error));
                 let old = request.before.iter().find(|it| it.manifest().is_some_and(|it| **it == *manifest));
@@ -477,6 +479,13 @@ fn load_workspaces(
         }
     }
     workspaces
+}
+
+/// Whether a file of Rust is in the directory of a manifest or below it.
+fn has_code(request: &LoadRequest, manifest: &AbsPath) -> bool {
+    let directory = manifest.parent().map(|it| relative(&request.root, it)).unwrap_or_default();
+    let is_below = |it: &str| directory.is_empty() || Path::new(it).starts_with(&directory);
+    request.texts.of(crate::LANGUAGE).any(|it| is_below(&it.path))
 }
 
 fn broken(scope: &str, error: &str) -> Missing {

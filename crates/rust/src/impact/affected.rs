@@ -65,7 +65,7 @@ impl ChangedSymbol<'_> {
     /// Whether it is compiled only for tests now; rust-analyzer always compiles it.
     pub(crate) fn is_left_to_tests(&self) -> bool {
         let both = self.delta.as_ref().and_then(|it| it.1.before.zip(it.1.after));
-        self.is_switched() && both.is_some_and(|(before, after)| !before.test && after.test)
+        self.is_itself && both.is_some_and(|(before, after)| !before.test && after.test)
     }
 }
 

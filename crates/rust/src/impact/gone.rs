@@ -138,7 +138,8 @@ fn fault_of(
     let is_gone = is_switched || matches!(kind, None | Some(ChangeKind::Removed | ChangeKind::Renamed));
     let before = changed_symbol.delta.as_ref().and_then(|it| it.1.before).map(|it| it.kind);
     let is_value = matches!(before, Some(SymbolKind::Const | SymbolKind::Static));
-    if !is_hiding && !is_gone && !is_value && !loses_receiver(changed_symbol) {
+    let is_left = changed_symbol.is_left_to_tests();
+    if !is_hiding && !is_gone && !is_value && !is_left && !loses_receiver(changed_symbol) {
         return None;
     }
     let name: &str = &occurrence.file.path;
@@ -162,10 +163,7 @@ fn fault_of(
     }
     let is_led_there = changed_symbol.is_found_through() && is_named_by_path;
     let place = file.lines().place(name, at);
-    if changed_symbol.is_left_to_tests()
-        && !(is_led_there && leads_through_its_module(cx, &token))
-        && !is_for_tests(cx, file, id, at.start)
-    {
+    if is_left && !(is_led_there && leads_through_its_module(cx, &token)) && !is_for_tests(cx, file, id, at.start) {
         let (code, message) = gone(&cx.sema, &token, occurrence.role, changed_symbol, written, false);
         return Some(report::error(cx, place, code, format!("{message} but in tests")));
     }
