@@ -141,7 +141,9 @@ impl Body<'_, '_, '_> {
     fn result(&mut self, function: Function, declared: Option<Function>, held: &Held) {
         let heads = [Some(function), declared].into_iter().flatten();
         let results = heads.filter_map(|it| self.cx.sema.source(it)?.value.ret_type());
-        let asks = results.into_iter().any(|it| it.syntax().descendants().any(|it| names_send(&it)));
+        let opaque =
+            results.flat_map(|it| it.syntax().descendants().filter_map(ast::ImplTraitType::cast).collect::<Vec<_>>());
+        let asks = opaque.into_iter().any(|it| asks_for(it.type_bound_list(), &["Send"]));
         let own = self.cx.sema.source(function).filter(|_| asks).map(|it| it.value);
         let at = own.and_then(|it| match it.ret_type() {
             Some(it) => Some(it.syntax().clone()),
@@ -223,19 +225,19 @@ fn described(held: &Held) -> String {
     format!("{holder} holds `{}` while it waits", held.ty)
 }
 
-fn names_send(node: &SyntaxNode) -> bool {
-    let path = ast::TypeBound::cast(node.clone()).and_then(bounds::bound_path);
-    path.and_then(|it| it.segment()?.name_ref()).is_some_and(|it| it.text() == "Send")
+/// Whether all these traits are in a list of bounds.
+fn asks_for(bounds: Option<ast::TypeBoundList>, traits: &[&str]) -> bool {
+    let paths = bounds.into_iter().flat_map(|it| it.bounds()).filter_map(bounds::bound_path);
+    let names: Vec<String> = paths.filter_map(|it| Some(it.segment()?.name_ref()?.text().to_string())).collect();
+    traits.iter().all(|it| names.iter().any(|name| name == it))
 }
 
 /// Whether a method asks its receiver to be `Send`, as `FutureExt::boxed` does.
 fn asks_of_receiver(cx: &Context<'_>, method: Function) -> bool {
     let clauses = cx.sema.source(method).and_then(|it| it.value.where_clause());
     let mut clauses = clauses.into_iter().flat_map(|it| it.predicates());
-    clauses.any(|it| {
-        it.ty().is_some_and(|it| it.syntax().text() == "Self")
-            && it.type_bound_list().is_some_and(|it| it.syntax().descendants().any(|it| names_send(&it)))
-    })
+    clauses
+        .any(|it| it.ty().is_some_and(|it| it.syntax().text() == "Self") && asks_for(it.type_bound_list(), &["Send"]))
 }
 
 /// Whether a trait is implemented for functions whose futures are `Send`, as a web framework does for its handlers.
@@ -243,13 +245,8 @@ fn asks_of_functions(cx: &Context<'_>, of: Trait) -> bool {
     let asks = |block: Impl| {
         block.self_ty(cx.db).as_type_param(cx.db).is_some()
             && cx.sema.source(block).is_some_and(|it| {
-                let lists = it.value.syntax().descendants().filter_map(ast::TypeBoundList::cast);
-                lists.into_iter().any(|list| {
-                    let paths = list.bounds().filter_map(bounds::bound_path);
-                    let names: Vec<String> =
-                        paths.filter_map(|it| Some(it.segment()?.name_ref()?.text().to_string())).collect();
-                    ["Future", "Send"].iter().all(|it| names.iter().any(|name| name == it))
-                })
+                let mut lists = it.value.syntax().descendants().filter_map(ast::TypeBoundList::cast);
+                lists.any(|it| asks_for(Some(it), &["Future", "Send"]))
             })
     };
     !of.module(cx.db).krate(cx.db).is_builtin(cx.db) && Impl::all_for_trait(cx.db, of).into_iter().any(asks)
