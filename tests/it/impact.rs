@@ -505,7 +505,7 @@ fn bounds_on_projections_are_judged() {
 }
 
 #[test]
-fn variants_are_judged_in_what_attribute_macros_make() {
+fn names_are_judged_in_what_attribute_macros_make() {
     let server = Server::on(&[
         ("Cargo.toml", "[workspace]\nmembers = [\"same\", \"app\"]\nresolver = \"2\"\n"),
         (
@@ -514,7 +514,9 @@ fn variants_are_judged_in_what_attribute_macros_make() {
         ),
         (
             "same/src/lib.rs",
-            "use proc_macro::TokenStream;\n\n#[proc_macro_attribute]\npub fn same(_: TokenStream, item: TokenStream) -> TokenStream {\n    item\n}\n",
+            "use proc_macro::TokenStream;\n\n#[proc_macro_attribute]\npub fn same(_: TokenStream, item: TokenStream) -> TokenStream {\n    item\n}\n\
+             #[proc_macro_attribute]\npub fn test(_: TokenStream, item: TokenStream) -> TokenStream {\n    \
+             let mut made: TokenStream = \"#[::core::prelude::v1::test]\".parse().unwrap();\n    made.extend(item);\n    made\n}\n",
         ),
         (
             "app/Cargo.toml",
@@ -522,19 +524,21 @@ fn variants_are_judged_in_what_attribute_macros_make() {
         ),
         (
             "app/src/lib.rs",
-            "pub enum Command {\n    Get { key: u8 },\n}\n#[same::same]\npub fn run(it: Command) {\n    match it {\n        Command::Get { key } => drop(key),\n    }\n}\n",
+            "pub enum Command {\n    Get { key: u8 },\n}\n#[same::same]\npub fn run(it: Command) {\n    match it {\n        Command::Get { key } => drop(key),\n    }\n}\n#[same::test]\nfn checked() {\n    drop(1);\n}\n",
         ),
     ]);
     server.wait_for(|it| it.get("/v1/usages?symbol=app::run").1["meta"]["complete"] == true);
-    for (old, new) in [
-        ("match it {\n", "match it {\n        Command::Ping { msg } => drop(msg),\n"),
-        ("match it {\n", "match it {\n        _ if false => drop(Command::Ping { key: 1 }),\n"),
+    for (old, new, found) in [
+        ("match it {\n", "match it {\n        Command::Ping { msg } => drop(msg),\n", "7 E0599"),
+        ("match it {\n", "match it {\n        _ if false => drop(Command::Ping { key: 1 }),\n", "7 E0599"),
+        ("drop(1)", "drop(Gone::new())", "12 E0433"),
+        ("drop(1)", "let _: Gone", "12 E0425"),
     ] {
         let edit =
             json!({"edits": [{"file": "app/src/lib.rs", "search_context": old, "replacement": new}], "dry_run": true});
         let (status, reply) = server.post("/v1/edit", &edit);
         assert_eq!(status, 200, "{reply}");
-        assert_eq!(broken(&reply), ["app/src/lib.rs:7 E0599"], "{reply}");
+        assert_eq!(broken(&reply), [format!("app/src/lib.rs:{found}")], "{reply}");
     }
 }
 

@@ -12,6 +12,9 @@ const MACROS: [&str; 2] = ["bench", "test"];
 /// The first segments of attributes that other tools read, as in `#[rustfmt::skip]`.
 const TOOLS: [&str; 5] = ["clippy", "diagnostic", "miri", "rust_analyzer", "rustfmt"];
 
+/// Where the macros of the compiler are by their full path, as `tokio::test` writes it.
+const PRELUDES: [&str; 2] = ["core::prelude::v1::", "std::prelude::v1::"];
+
 /// Attributes with which a function exists only in some configurations, or is reached without being named.
 const REACHED_OTHERWISE: [&str; 7] =
     ["cfg", "lang", "panic_handler", "proc_macro", "proc_macro_attribute", "proc_macro_derive", "start"];
@@ -24,6 +27,10 @@ pub(crate) fn is_builtin(name: &str) -> bool {
 
 /// Whether the compiler or another tool reads an attribute, given as the text between its brackets.
 pub(crate) fn is_read_by_tools(attribute: &str) -> bool {
+    let path = attribute.trim_start_matches("::").replace(' ', "");
+    if let Some(name) = PRELUDES.iter().find_map(|it| path.strip_prefix(it)) {
+        return is_read_by_tools(name);
+    }
     let end = attribute.find(|it: char| it != '_' && !it.is_alphanumeric()).unwrap_or(attribute.len());
     let (name, rest) = attribute.split_at(end);
     if rest.trim_start().starts_with("::") { TOOLS.contains(&name) } else { is_builtin(name) }
@@ -44,6 +51,9 @@ mod tests {
             ("inline(always)", true),
             ("export_name = \"f\"", true),
             ("test", true),
+            ("::core::prelude::v1::test", true),
+            ("std :: prelude :: v1 :: test", true),
+            ("core::prelude::v1::derived", false),
             ("rustfmt::skip", true),
             ("clippy :: msrv = \"1.95\"", true),
             ("tokio::test", false),
