@@ -55,12 +55,6 @@ func (u unifier) unify(a, b term) bool {
 		return u.bind(nameOfB, a)
 	}
 	switch x := a.it.(type) {
-	case *types.Basic:
-		y, ok := b.it.(*types.Basic)
-		return ok && basic(x) == basic(y)
-	case *types.Named:
-		y, ok := b.it.(*types.Named)
-		return ok && written(x.Origin()) == written(y.Origin()) && u.all(a.of, b.of, argumentsOf(x), argumentsOf(y))
 	case *types.Struct:
 		y, ok := b.it.(*types.Struct)
 		if !ok || x.NumFields() != y.NumFields() {
@@ -125,12 +119,7 @@ func (u unifier) occurs(name parameter, in term) bool {
 	if it, ok := in.parameter(); ok {
 		return it == name
 	}
-	parts := []types.Type{}
-	if it, ok := in.it.(*types.Named); ok {
-		parts = argumentsOf(it)
-	} else {
-		_, parts = partsOfForm(in.it)
-	}
+	_, parts := partsOfForm(in.it)
 	for _, it := range parts {
 		if u.occurs(name, term{in.of, it}) {
 			return true
@@ -139,17 +128,14 @@ func (u unifier) occurs(name parameter, in term) bool {
 	return false
 }
 
-func argumentsOf(it *types.Named) []types.Type {
-	var found []types.Type
-	for argument := range it.TypeArgs().Types() {
-		found = append(found, argument)
-	}
-	return found
-}
-
-// The kind of an unnamed type and the types that it consists of.
+// The kind of a type, for a named one its name, and the types that it consists of.
 func partsOfForm(it types.Type) (kind string, parts []types.Type) {
 	switch it := it.(type) {
+	case *types.Named:
+		for argument := range it.TypeArgs().Types() {
+			parts = append(parts, argument)
+		}
+		return written(it.Origin()), parts
 	case *types.Pointer:
 		return "*", []types.Type{it.Elem()}
 	case *types.Slice:
