@@ -4,13 +4,14 @@
 use ra_ap_hir::{AssocItem, HirDisplay as _, Impl, Semantics, Trait};
 use ra_ap_ide::RootDatabase;
 use ra_ap_ide_db::defs::Definition;
-use ra_ap_syntax::ast::{HasName as _, HasTypeBounds as _};
+use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, SyntaxToken, ast};
 
 use super::affected::AffectedSet;
 use super::edit_context::EditContext;
 use super::findings::Findings;
-use crate::checks::bounds::{lacks_bounds, traits_in};
+use super::wellformed;
+use crate::checks::bounds::lacks_bounds;
 use crate::checks::report::{self, Unmet};
 use crate::finding::code::Code;
 use crate::syntax::positions;
@@ -80,5 +81,5 @@ fn bounds_of(sema: &Semantics<'_, RootDatabase>, block: Impl, name: &str) -> Vec
         _ => None,
     });
     let source = declared.and_then(|it| sema.source(it));
-    traits_in(sema, source.and_then(|it| it.value.type_bound_list()))
+    source.map(|it| wellformed::bounds_of_alias(sema, &it.value)).unwrap_or_default()
 }

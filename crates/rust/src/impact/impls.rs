@@ -10,7 +10,7 @@ use ra_ap_hir::{
     Impl, Semantics, Trait, Type, TypeAlias,
 };
 use ra_ap_ide::{RootDatabase, TryToNav as _};
-use ra_ap_syntax::ast::{HasGenericParams as _, HasName as _, HasTypeBounds as _};
+use ra_ap_syntax::ast::{HasGenericParams as _, HasName as _};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
 use super::affected::{Shape, Shapes};
@@ -321,11 +321,7 @@ fn unfit_alias(cx: &Context<'_>, own: TypeAlias, declared: TypeAlias) -> Option<
     }
     let ty = here.ty()?;
     let given = cx.sema.resolve_type(&ty).filter(|it| !it.contains_unknown())?;
-    let of = there.syntax().ancestors().find_map(ast::Trait::cast);
-    let by_clause = of.and_then(|it| wellformed::bounds_of_own(&it, there.name()?.text()));
-    let mut wanted = bounds::traits_in(&cx.sema, there.type_bound_list());
-    wanted.extend(bounds::traits_in(&cx.sema, by_clause));
-    let lacks = bounds::lacks_bounds(cx.db, &given, &wanted)?;
+    let lacks = bounds::lacks_bounds(cx.db, &given, &wellformed::bounds_of_alias(&cx.sema, &there))?;
     let message = format!("the trait bound `{}: {}` is not satisfied", ty.syntax().text(), lacks.name(cx.db).as_str());
     let bound = Subject::of_bound(ty.syntax().text().to_string(), lacks.name(cx.db).as_str());
     Some(report::error(cx, cx.place(report::reported_range(cx, ty.syntax()))?, Code::E0277, message).about(bound))

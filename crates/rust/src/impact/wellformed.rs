@@ -8,7 +8,7 @@ use ra_ap_hir::{
 use ra_ap_ide::RootDatabase;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_ide_db::famous_defs::FamousDefs;
-use ra_ap_syntax::ast::{HasGenericArgs as _, HasGenericParams as _, HasTypeBounds as _};
+use ra_ap_syntax::ast::{HasGenericArgs as _, HasGenericParams as _, HasName as _, HasTypeBounds as _};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
 use super::affected::AffectedSet;
@@ -156,12 +156,15 @@ pub(crate) fn unmet_supertrait<'db>(
     unmet_by(sema, &parameters, &types, |_| shown.to_owned())
 }
 
-/// The bounds that a trait's `where` clause has on one of its own associated types.
-pub(crate) fn bounds_of_own(of: &ast::Trait, name: &str) -> Option<ast::TypeBoundList> {
-    let clauses = of.where_clause().into_iter().flat_map(|it| it.predicates());
-    let mut clauses =
-        clauses.filter(|it| it.ty().is_some_and(|it| it.syntax().text() == format!("Self::{name}").as_str()));
-    clauses.find_map(|it| it.type_bound_list())
+/// The bounds of an associated type: its own, and those that the `where` clause of its trait has on it.
+pub(crate) fn bounds_of_alias(sema: &Semantics<'_, RootDatabase>, alias: &ast::TypeAlias) -> Vec<Trait> {
+    let mut found = bounds::traits_in(sema, alias.type_bound_list());
+    let of = alias.syntax().ancestors().find_map(ast::Trait::cast);
+    let clauses = of.and_then(|it| it.where_clause()).into_iter().flat_map(|it| it.predicates());
+    let path = alias.name().map(|it| format!("Self::{}", it.text())).unwrap_or_default();
+    let mut clauses = clauses.filter(|it| it.ty().is_some_and(|it| it.syntax().text() == path.as_str()));
+    found.extend(bounds::traits_in(sema, clauses.find_map(|it| it.type_bound_list())));
+    found
 }
 
 /// The first argument that does not meet a bound.
