@@ -50,6 +50,7 @@ pub(crate) mod rules;
 pub(crate) mod sized;
 pub(crate) mod structural;
 pub(crate) mod try_operator;
+pub(crate) mod undeclared_lifetimes;
 pub(crate) mod unknown_results;
 pub(crate) mod unknown_types;
 pub(crate) mod unmet_projections;

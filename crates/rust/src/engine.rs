@@ -4,6 +4,7 @@
 pub(crate) mod background;
 pub(crate) mod changes;
 pub(crate) mod compute_impact;
+mod crate_scopes;
 pub(crate) mod crossings;
 mod doctest_modules;
 mod doctest_texts;
@@ -587,13 +588,14 @@ impl Rust {
         let structural = adopting || self.roots.is_empty() || changed.iter().any(is_structural);
         for (id, file) in changed {
             let text = match file.change {
-                VfsChange::Create(bytes, _) | VfsChange::Modify(bytes, _) => String::from_utf8(bytes).ok(),
+                // What is no text, as `include_bytes!` may name it, is empty in the database.
+                VfsChange::Create(bytes, _) | VfsChange::Modify(bytes, _) => {
+                    Some(String::from_utf8(bytes).unwrap_or_default())
+                }
+                // The database never received a file that was created and deleted within one change.
+                VfsChange::Delete if !is_in(&self.roots, id) => continue,
                 VfsChange::Delete => None,
             };
-            // The database never received a file that was created and deleted within one change.
-            if text.is_none() && !is_in(&self.roots, id) {
-                continue;
-            }
             self.abandoned.note_text(id, text.as_deref());
             self.shadow_database.note(id, text.clone());
             change.change_file(id, text);

@@ -253,5 +253,6 @@ pub(crate) enum RuleId {
     UnusedParameters,
     RecursiveTypes,
     UnmentionedParameters,
+    UndeclaredLifetimes,
     UnusedImports,
 }

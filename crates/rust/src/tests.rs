@@ -34,6 +34,7 @@ mod possible;
 mod reexports;
 mod round_trips;
 mod shadow;
+mod statements;
 mod traits;
 mod truth;
 mod uses;

@@ -55,7 +55,10 @@ pub(crate) fn try_share_types() -> Option<RwLockReadGuard<'static, ()>> {
 
 /// Runs a query; a change cancels it. The caller holds the lock on types.
 pub(crate) fn catch<T>(question: impl FnOnce() -> T) -> Result<T> {
-    Cancelled::catch(AssertUnwindSafe(question)).map_err(|_| Stop::Stale)
+    Cancelled::catch(AssertUnwindSafe(question)).map_err(|why| {
+        tracing::debug!(%why, "a query ended without a result");
+        Stop::Stale
+    })
 }
 
 /// Why a part of a query has no result.

@@ -83,7 +83,10 @@ pub(crate) fn salient(expression: &ast::Expr) -> Option<TextRange> {
         ast::Expr::LoopExpr(it) => it.loop_token()?.text_range(),
         ast::Expr::ForExpr(it) => it.for_token()?.text_range(),
         ast::Expr::WhileExpr(it) => it.while_token()?.text_range(),
-        ast::Expr::BlockExpr(it) => it.stmt_list()?.r_curly_token()?.text_range(),
+        ast::Expr::BlockExpr(it) => match it.tail_expr() {
+            Some(value) => salient(&value).unwrap_or_else(|| value.syntax().text_range()),
+            None => it.stmt_list()?.r_curly_token()?.text_range(),
+        },
         ast::Expr::MatchExpr(it) => it.match_token()?.text_range(),
         ast::Expr::MethodCallExpr(it) => it.name_ref()?.syntax().text_range(),
         ast::Expr::FieldExpr(it) => it.name_ref()?.syntax().text_range(),

@@ -12,6 +12,7 @@ use ra_ap_ide_db::base_db::CrateGraphBuilder;
 
 use super::Rust;
 use super::changes::Tried;
+use super::crate_scopes;
 use super::other_crates::{self, ErrorsOfFiles, crate_changes};
 use crate::checks::unreadable::Uncompiled;
 use crate::checks::{imports, report};
@@ -42,29 +43,49 @@ impl Rust {
         let edits = trial.edits;
         let _shared = crate::view::share_types();
         let mut tried = None;
-        // A panic of the analysis must not end the only thread that owns the workspace.
-        let impact = catch_unwind(AssertUnwindSafe(|| self.try_impact(trial, keep.is_some(), &mut tried)));
-        let impact = impact.unwrap_or_else(|panic| {
+        let mut impact = self.impact_unless_it_panics(trial, keep.is_some(), &mut tried);
+        if matches!(impact, Ok(Err(Stop::Stale))) {
+            // No change can interrupt this thread. But another one, whose result it waited for, may have been ended.
+            tracing::info!("computing the impact of a change once more");
+            self.end_trial(edits, tried.take());
+            impact = self.impact_unless_it_panics(trial, keep.is_some(), &mut tried);
+        }
+        let impact = impact.ok().and_then(Result::ok);
+        let failed = impact.is_none();
+        let change_impact = impact.unwrap_or_else(|| impact_unknown(LANGUAGE));
+        match (keep.is_some_and(|it| it(&change_impact)), tried) {
+            (true, Some(tried)) => self.keep(&texts(edits, |it| it.new.clone()), tried),
+            (true, None) => self.apply(&texts(edits, |it| it.new.clone())),
+            (false, None) if !failed => {}
+            (false, tried) => self.end_trial(edits, tried),
+        }
+        change_impact
+    }
+
+    /// Back to the state before a trial; what one that failed has made of it is not known.
+    fn end_trial(&mut self, edits: &[FileEdit], tried: Option<Tried>) {
+        let olds = texts(edits, |it| it.old.clone());
+        match tried {
+            Some(tried) => self.take_back(&olds, tried),
+            None => self.apply(&olds),
+        }
+    }
+
+    /// The impact, or an error if the analysis panicked, which must not end the only thread that owns the workspace.
+    fn impact_unless_it_panics(
+        &mut self,
+        trial: &Trial<'_>,
+        may_stay: bool,
+        tried: &mut Option<Tried>,
+    ) -> std::result::Result<Result<ChangeImpact>, ()> {
+        catch_unwind(AssertUnwindSafe(|| self.try_impact(trial, may_stay, tried))).map_err(|panic| {
             if self.is_torn() {
                 // The database cannot be trusted any longer: the engine has to be discarded.
                 resume_unwind(panic);
             }
             tracing::error!("computing the impact of a change panicked");
             self.note_shadow_panic();
-            Err(Stop::Stale)
-        });
-        let failed = impact.is_err();
-        // No change can interrupt this thread; a query that stops all the same has no answer.
-        let change_impact = impact.unwrap_or_else(|_| impact_unknown(LANGUAGE));
-        match (keep.is_some_and(|it| it(&change_impact)), tried) {
-            (true, Some(tried)) => self.keep(&texts(edits, |it| it.new.clone()), tried),
-            (true, None) => self.apply(&texts(edits, |it| it.new.clone())),
-            (false, Some(tried)) => self.take_back(&texts(edits, |it| it.old.clone()), tried),
-            // Its result is unknown.
-            (false, None) if failed => self.apply(&texts(edits, |it| it.old.clone())),
-            (false, None) => {}
-        }
-        change_impact
+        })
     }
 
     #[cfg(test)]
@@ -143,9 +164,12 @@ impl Rust {
         let errors_before = errors_of(&affected, Side::Before, view_before)?;
         let mut crates_before = CrateGraphBuilder::default();
         let mut errors_of_files = ErrorsOfFiles::default();
+        let mut changes = view_before().ask(|it| Ok(crate_scopes::changed_scopes(it, &edit, Side::Before)))?;
         if let Some(crates) = crates {
             crates_before = self.crates_of(&self.workspaces, &[]).0;
-            let changes = crate_changes(&crates_before, &self.crates_of(&crates.workspaces, &[]).0);
+            changes.extend(crate_changes(&crates_before, &self.crates_of(&crates.workspaces, &[]).0));
+        }
+        if !changes.is_empty() {
             errors_of_files = view_before().ask(|it| other_crates::errors_of_files(it, &changes))?;
         }
         // Bodies that were not checked before are not compared.
@@ -227,9 +251,12 @@ impl Rust {
             without_tests.into_iter().for_each(|it| change_impact.lacks_tests(it));
             Ok(change_impact)
         })?;
+        changes.extend(self.view_of(after, here).ask(|it| Ok(crate_scopes::changed_scopes(it, &edit, Side::After)))?);
         if crates.is_some() {
             // The roots of new targets are files by now.
-            let changes = crate_changes(&crates_before, &self.crates_of(&self.workspaces, &[]).0);
+            changes.extend(crate_changes(&crates_before, &self.crates_of(&self.workspaces, &[]).0));
+        }
+        if !changes.is_empty() {
             self.view_of(after, here).with(&stumbles).ask(|it| {
                 let later = other_crates::errors_of_files(it, &changes)?;
                 other_crates::add_errors(it, &errors_of_files, &later, &edit, &mut change_impact);
@@ -237,6 +264,7 @@ impl Rust {
             })?;
         }
         stumbles.missing().into_iter().for_each(|it| change_impact.lacks(it));
+        crate_scopes::unjudged(&edit).into_iter().for_each(|it| change_impact.lacks(it));
         note_unplanned(edits, planned, &mut change_impact);
         let (bodies_by_ref, total) = (affected.bodies_by_ref.len(), started.elapsed());
         tracing::debug!(

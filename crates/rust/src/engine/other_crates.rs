@@ -1,5 +1,6 @@
 //! What a change of the crates themselves does to code: a dependency that is gone or leads elsewhere, other features,
-//! another edition, a new target. Nothing names what changed, so the files that it may concern are checked as a whole.
+//! another edition, a new target, or what a file states for its whole crate (`crate_scopes`). Nothing names what
+//! changed, so the files that it may concern are checked as a whole.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 use ra_ap_base_db::{CrateBuilder, CrateGraphBuilder};
 use ra_ap_ide::FileId;
 
+use crate::finding::code::Code;
 use crate::impact::edit_context::EditContext;
 use crate::names::instances;
 use crate::questions::diagnostics::diagnostics_of;
@@ -24,11 +26,19 @@ const MOST_TIME: Duration = Duration::from_secs(6);
 /// How a crate differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CrateChange {
-    root_file: FileId,
-    /// The names of dependencies that came, went, or lead to another crate.
-    dependencies: BTreeSet<String>,
-    /// More than that: other conditions or another edition hold, or there was no such build.
-    is_whole: bool,
+    pub(super) root_file: FileId,
+    pub(super) reach: Reach,
+}
+
+/// The files that a difference of a crate may concern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Those of the crate with one of these names, which came, went, or lead to another crate.
+    Names(BTreeSet<String>),
+    /// All files of the crate.
+    Crate,
+    /// Those of the crates that depend on it too: other conditions or another edition hold, or there was no such build.
+    Dependents,
 }
 
 /// The crates that differ between two graphs.
@@ -50,7 +60,7 @@ pub(crate) fn crate_changes(old: &CrateGraphBuilder, new: &CrateGraphBuilder) ->
             it.cfg_options.to_hashable() == krate.cfg_options.to_hashable() && it.basic.edition == krate.basic.edition
         };
         let Some(was) = before.get(&key(krate)).and_then(|it| it.iter().find(is_same)) else {
-            changes.push(CrateChange { root_file, dependencies: BTreeSet::new(), is_whole: true });
+            changes.push(CrateChange { root_file, reach: Reach::Dependents });
             continue;
         };
         let (had, has) = (named(old, was), named(new, krate));
@@ -58,7 +68,7 @@ pub(crate) fn crate_changes(old: &CrateGraphBuilder, new: &CrateGraphBuilder) ->
         let dependencies: BTreeSet<String> =
             names.into_iter().filter(|it| had.get(*it) != has.get(*it)).cloned().collect();
         if !dependencies.is_empty() {
-            changes.push(CrateChange { root_file, dependencies, is_whole: false });
+            changes.push(CrateChange { root_file, reach: Reach::Names(dependencies) });
         }
     }
     changes
@@ -80,9 +90,18 @@ pub(crate) fn errors_of_files(cx: &Context<'_>, changes: &[CrateChange]) -> Resu
             errors.left += 1;
             continue;
         }
-        errors.found.extend(diagnostics_of(cx, &file)?.into_iter().filter(|it| it.severity == Severity::Error));
+        let found = diagnostics_of(cx, &file)?.into_iter().filter(|it| it.severity == Severity::Error);
+        errors.found.extend(found.map(as_of_the_compiler));
     }
     Ok(errors)
+}
+
+/// rust-analyzer's own code for a macro that does not exist, as the compiler has it.
+fn as_of_the_compiler(mut error: Diagnostic) -> Diagnostic {
+    if error.code.as_deref() == Some("unresolved-macro-call") {
+        error.code = error.message.contains("::").then(|| Code::E0433.name().to_owned());
+    }
+    error
 }
 
 fn files_concerned(cx: &Context<'_>, changes: &[CrateChange]) -> Vec<Arc<File>> {
@@ -91,7 +110,7 @@ fn files_concerned(cx: &Context<'_>, changes: &[CrateChange]) -> Vec<Arc<File>> 
         let root_file = krate.root_file(cx.db);
         for change in changes.iter().filter(|it| it.root_file == root_file) {
             let mut crates = vec![krate];
-            if change.is_whole {
+            if change.reach == Reach::Dependents {
                 crates.extend(krate.transitive_reverse_dependencies(cx.db));
             }
             crates.retain(|it| !instances::is_of_doctests(cx.db, it.base()));
@@ -100,7 +119,11 @@ fn files_concerned(cx: &Context<'_>, changes: &[CrateChange]) -> Vec<Arc<File>> 
                 let id = module.definition_source_file_id(cx.db).original_file(cx.db).file_id(cx.db);
                 let Some(file) = seen.insert(id).then(|| cx.file(id)).flatten() else { continue };
                 let names = |it: &String| occurrences(&file.text, it).next().is_some();
-                if change.is_whole || change.dependencies.iter().any(names) {
+                let is_concerned = match &change.reach {
+                    Reach::Names(all) => all.iter().any(names),
+                    Reach::Crate | Reach::Dependents => true,
+                };
+                if is_concerned {
                     concerned.insert(file.path.clone(), file.clone());
                 }
             }
@@ -142,7 +165,7 @@ pub(crate) fn add_errors(
     change_impact.impact.broken.sort_by(|a, b| (a.at.test, &a.at.place).cmp(&(b.at.test, &b.at.place)));
     let left = before.left.max(after.left);
     if left > 0 {
-        let detail = format!("there was no time to check {left} files that the manifests of the change concern");
-        change_impact.lacks(Missing::new(MissingCode::Manifest, "rust", detail));
+        let detail = format!("the change concerns whole crates: there was no time to check {left} of their files");
+        change_impact.lacks(Missing::new(MissingCode::TooMany, "rust", detail));
     }
 }

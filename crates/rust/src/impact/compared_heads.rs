@@ -1,5 +1,5 @@
 //! Errors in the heads of items, before and after a change: types that contain themselves, parameters that no field
-//! uses, and types `dyn Trait` without an associated type.
+//! uses, types `dyn Trait` without an associated type, and lifetimes that nothing declares, those in bodies too.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::checks::closed::Closed;
 use crate::checks::recursive_types::{Contents, recursive_types};
 use crate::checks::{
     ambiguous_globs, anchors, expansions, macro_paths, malformed_items, misused_paths, object_types, report,
-    unresolved, written_imports,
+    undeclared_lifetimes, unresolved, written_imports,
 };
 use crate::finding::code::Code;
 use crate::finding::{Finding, RawDiagnostic, RuleId, merge_equal};
@@ -197,6 +197,9 @@ fn errors_of_head(cx: &Context<'_>, id: FileId, at: usize, contents: &mut Conten
     add(RuleId::MisusedPaths, of_paths);
     add(RuleId::AmbiguousGlobs, of_globs);
     add(RuleId::MalformedItems, of_form);
+    let mut of_lifetimes = Vec::new();
+    undeclared_lifetimes::undeclared_lifetimes(cx, &node, &mut of_lifetimes);
+    add(RuleId::UndeclaredLifetimes, of_lifetimes);
     let Some(Definition::Adt(adt)) = definition else { return };
     let mut errors = Vec::new();
     recursive_types(cx, adt, contents, &mut errors);

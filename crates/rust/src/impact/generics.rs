@@ -67,7 +67,7 @@ pub(crate) fn unfit_generics(cx: &Context<'_>, at: &NamedPlace<'_, '_>, out: &mu
     }
     unfit_results(cx, token).into_iter().for_each(|it| out.add(it));
     match token.parent().and_then(|it| wellformed::through_alias(cx, &it)) {
-        Some(uses) => at_uses(cx, &error, &uses).into_iter().for_each(|it| out.add(it)),
+        Some(uses) => at_uses(cx, token, &error, &uses).into_iter().for_each(|it| out.add(it)),
         None => out.add(error),
     }
 }
@@ -91,9 +91,10 @@ pub(crate) fn unfit_in_macros(
                 let name = ast::NameRef::cast(node.clone()).filter(|it| it.text() == changed_symbol.name);
                 let is_in_body = || node.ancestors().any(|it| ast::BlockExpr::can_cast(it.kind()));
                 let name = name.filter(|_| !is_in_body());
-                let Some(error) = name.and_then(|it| unfit_generic(cx, &it.ident_token()?, true)) else { return };
+                let Some(token) = name.and_then(|it| it.ident_token()) else { return };
+                let Some(error) = unfit_generic(cx, &token, true) else { return };
                 match wellformed::through_alias(cx, node).filter(|_| is_of_bound(&error)) {
-                    Some(uses) => at_uses(cx, &error, &uses).into_iter().for_each(|it| out.add(it)),
+                    Some(uses) => at_uses(cx, &token, &error, &uses).into_iter().for_each(|it| out.add(it)),
                     None => out.add(error),
                 }
             });
@@ -135,10 +136,25 @@ fn place_of(cx: &Context<'_>, it: &Occurrence) -> Option<Place> {
     cx.files.get(&it.file.path).map(|file| file.lines().place(&file.path, it.at))
 }
 
-/// The same error at each of these places.
-fn at_uses(cx: &Context<'_>, error: &Finding, uses: &[Occurrence]) -> Vec<Finding> {
-    let same = |it| report::error(cx, it, error.code, error.message.clone()).about(error.subject.clone());
-    uses.iter().filter_map(|it| place_of(cx, it)).map(same).collect()
+/// The error of a type that an alias names, at the uses of the alias. What the alias takes as a parameter has its bounds
+/// there.
+fn at_uses(cx: &Context<'_>, named: &SyntaxToken, error: &Finding, uses: &[Occurrence]) -> Vec<Finding> {
+    let of = match at::definition_of_token(&cx.sema, named) {
+        Some(Definition::Adt(it)) => wellformed::parameters_of(&cx.sema, GenericDef::Adt(it)).map(|of| (it, of)),
+        _ => None,
+    };
+    let error_at = |it: &Occurrence| {
+        let place = place_of(cx, it)?;
+        let Some((of, parameters)) = &of else {
+            return Some(report::error(cx, place, error.code, error.message.clone()).about(error.subject.clone()));
+        };
+        let token = positions::token(&cx.sema, it.id, it.at.start)?;
+        let copies = cx.sema.descend_into_macros_exact(token).into_iter();
+        let mut segments = copies.filter_map(|it| it.parent_ancestors().find_map(ast::PathSegment::cast));
+        let lacks = segments.find_map(|it| wellformed::unmet_by_alias(&cx.sema, *of, parameters, &it))?;
+        Some(report::unmet(cx, place, lacks))
+    };
+    uses.iter().filter_map(error_at).collect()
 }
 
 pub(crate) fn unfit_generic(cx: &Context<'_>, token: &SyntaxToken, is_head: bool) -> Option<Finding> {

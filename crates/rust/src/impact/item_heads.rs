@@ -1,5 +1,5 @@
 //! Errors that an edit writes into the heads of items. rust-analyzer does not report these: generics that do not fit,
-//! derives that fields do not support, undeclared lifetimes, and forbidden blocks.
+//! derives that fields do not support, and forbidden blocks.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use ra_ap_hir::{Adt, Impl, ModuleDef, PathResolution, Semantics, Trait, Type};
 use ra_ap_ide::RootDatabase;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::{HasGenericParams as _, HasName as _};
-use ra_ap_syntax::{AstNode as _, Edition, SourceFile, SyntaxKind, SyntaxNode, ast};
+use ra_ap_syntax::{AstNode as _, Edition, SourceFile, SyntaxNode, ast};
 
 use super::delta::Delta;
 use super::findings::Findings;
@@ -71,30 +71,12 @@ pub(crate) fn unfit_heads(
 }
 
 fn unfit_head(cx: &Context<'_>, node: &SyntaxNode, out: &mut Findings<'_>) {
-    let mut declared: BTreeSet<String> = ["'static", "'_"].map(str::to_owned).into();
-    for around in node.ancestors() {
-        let Some(it) = ast::AnyHasGenericParams::cast(around) else { continue };
-        let Some(list) = it.generic_param_list() else { continue };
-        declared.extend(list.lifetime_params().filter_map(|it| Some(it.lifetime()?.text().to_string())));
-    }
-    let head = head_of(node);
-    let binders = head.iter().filter(|it| ast::ForBinder::can_cast(it.kind()));
-    let bound = binders.flat_map(|it| it.descendants()).filter_map(ast::Lifetime::cast);
-    declared.extend(bound.map(|it| it.text().to_string()));
-    for inner in head {
-        if let Some(lifetime) = ast::Lifetime::cast(inner.clone()) {
-            let name = lifetime.text().to_string();
-            if !declared.contains(&name) && inner.parent().is_none_or(|it| it.kind() != SyntaxKind::LIFETIME_PARAM) {
-                let message = format!("use of undeclared lifetime name `{name}`");
-                add_at(cx, &inner, Code::E0261, message, out);
-            }
-        } else if let Some(ty) = ast::PathType::cast(inner.clone()) {
-            let token = ty.path().and_then(|it| it.segment()?.name_ref()?.ident_token());
-            let unfit = token.and_then(|it| generics::unfit_generic(cx, &it, true));
-            // The compiler does not check the bounds in an alias where it is declared.
-            let is_alias = ast::TypeAlias::can_cast(node.kind());
-            unfit.filter(|it| !is_alias || it.code != Code::E0277).into_iter().for_each(|it| out.add(it));
-        }
+    for ty in head_of(node).into_iter().filter_map(ast::PathType::cast) {
+        let token = ty.path().and_then(|it| it.segment()?.name_ref()?.ident_token());
+        let unfit = token.and_then(|it| generics::unfit_generic(cx, &it, true));
+        // The compiler does not check the bounds in an alias where it is declared.
+        let is_alias = ast::TypeAlias::can_cast(node.kind());
+        unfit.filter(|it| !is_alias || it.code != Code::E0277).into_iter().for_each(|it| out.add(it));
     }
     if let Some(again) = ast::AnyHasGenericParams::cast(node.clone()).and_then(|it| bound_twice::parameter_twice(&it)) {
         let message = format!("the name `{}` is already used for a generic parameter", again.syntax().text());

@@ -181,7 +181,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         id: RuleId::Heads,
         about: "heads of items that an edit writes",
-        codes: &[E0106, E0107, E0116, E0117, E0119, E0204, E0207, E0261, E0277, E0369, E0403, E0404, E0415, E0726],
+        codes: &[E0106, E0107, E0116, E0117, E0119, E0204, E0207, E0277, E0369, E0403, E0404, E0415, E0726],
         when: When::Always,
         check: Check::Item(|cx, file, change, out| {
             item_heads::unfit_heads(cx, file.file, &file.deltas, &change.edit.scope_changes[file.index], out);
@@ -252,6 +252,13 @@ pub(crate) const RULES: &[Rule] = &[
         id: RuleId::UnmentionedParameters,
         about: "parameters that no field of a type mentions",
         codes: &[E0392],
+        when: When::Always,
+        check: Check::Apart,
+    },
+    Rule {
+        id: RuleId::UndeclaredLifetimes,
+        about: "lifetimes that nothing around them declares",
+        codes: &[E0261],
         when: When::Always,
         check: Check::Apart,
     },

@@ -192,6 +192,23 @@ pub(crate) fn unmet_in_value<'db>(
     unmet_in(sema, parameters, &ty, path.syntax())
 }
 
+/// The same for a type or a value that is named by an alias, with the arguments that it has there.
+pub(crate) fn unmet_by_alias(
+    sema: &Semantics<'_, RootDatabase>,
+    of: Adt,
+    parameters: &Parameters,
+    alias: &ast::PathSegment,
+) -> Option<Unmet> {
+    let path = alias.parent_path();
+    match path.syntax().parent().and_then(ast::PathType::cast) {
+        Some(ty) => {
+            let place = ty.syntax().clone();
+            unmet_within(sema, of, parameters, &sema.resolve_type(&ast::Type::PathType(ty))?, &place)
+        }
+        None => unmet_in_value(sema, of, parameters, &path.top_path()),
+    }
+}
+
 /// The same for the result of a call, anywhere in its type.
 pub(crate) fn unmet_in_result(
     sema: &Semantics<'_, RootDatabase>,
@@ -199,10 +216,20 @@ pub(crate) fn unmet_in_result(
     parameters: &Parameters,
     call: &ast::Expr,
 ) -> Option<Unmet> {
+    unmet_within(sema, of, parameters, &sema.type_of_expr(call)?.original, call.syntax())
+}
+
+fn unmet_within<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    of: Adt,
+    parameters: &Parameters,
+    ty: &Type<'db>,
+    place: &SyntaxNode,
+) -> Option<Unmet> {
     let mut found = None;
-    sema.type_of_expr(call)?.original.walk(sema.db, |it| {
+    ty.walk(sema.db, |it| {
         if found.is_none() && it.as_adt() == Some(of) {
-            found = unmet_in(sema, parameters, &it, call.syntax());
+            found = unmet_in(sema, parameters, &it, place);
         }
     });
     found
@@ -327,13 +354,32 @@ fn argument<'db>(
     sema.resolve_type(it).filter(|it| is_closed && !it.contains_unknown())
 }
 
-/// For a place in an alias, the places that name the alias: the compiler checks an alias where it is used.
+/// For a place in an alias, the places that name the alias, or one that is made of it: the compiler checks an alias
+/// where it is used.
 pub(crate) fn through_alias(cx: &Context<'_>, place: &SyntaxNode) -> Option<Vec<Occurrence>> {
+    let mut aliases = vec![alias_around(cx, place)?];
+    let mut uses = Vec::new();
+    let mut at = 0;
+    while let Some(&of) = aliases.get(at) {
+        at += 1;
+        let found = usages::find(cx, &[Definition::TypeAlias(of)]).into_iter().flat_map(|it| it.items);
+        for it in found.filter(|it| it.role == Role::Type) {
+            let node = positions::token(&cx.sema, it.id, it.at.start).and_then(|it| it.parent());
+            match node.and_then(|it| alias_around(cx, &it)) {
+                Some(outer) if aliases.contains(&outer) => {}
+                Some(outer) => aliases.push(outer),
+                None => uses.push(it),
+            }
+        }
+    }
+    Some(uses)
+}
+
+/// The alias around a place that belongs to no trait or `impl`.
+fn alias_around(cx: &Context<'_>, place: &SyntaxNode) -> Option<TypeAlias> {
     let alias = place.ancestors().find_map(ast::TypeAlias::cast)?;
     let is_free = alias.syntax().parent().is_some_and(|it| !ast::AssocItemList::can_cast(it.kind()));
-    let of = cx.sema.to_def(&alias).filter(|_| is_free)?;
-    let found = usages::find(cx, &[Definition::TypeAlias(of)]).into_iter().flat_map(|it| it.items);
-    Some(found.filter(|it| it.role == Role::Type).collect())
+    cx.sema.to_def(&alias).filter(|_| is_free)
 }
 
 /// Blocks within bodies that implement a trait: nothing outside the body knows them.

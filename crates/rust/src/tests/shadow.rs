@@ -209,3 +209,32 @@ fn a_small_workspace_gets_no_second_database_of_itself() {
     it.becomes("src/large.rs", Some(&"pub fn one_of_many() {}\n".repeat(22_000)));
     assert!(it.rust.is_large());
 }
+
+/// `include_bytes!` in a dependency names a file that is no text.
+#[test]
+fn the_second_database_takes_what_is_no_text() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path().canonicalize().unwrap();
+    let write = |name: &str, bytes: &[u8]| {
+        let path = root.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    };
+    let manifest = |name: &str, rest: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n{rest}[workspace]\n")
+    };
+    write("dep/Cargo.toml", manifest("dep", "").as_bytes());
+    write("dep/src/lib.rs", b"pub const BYTES: &[u8] = include_bytes!(\"data.bin\");\n");
+    write("dep/src/data.bin", &[0xff, 0xfe, 0x00]);
+    write("own/Cargo.toml", manifest("own", "[dependencies]\ndep = { path = \"../dep\" }\n").as_bytes());
+    write(
+        "own/src/lib.rs",
+        b"pub fn bytes() -> &'static [u8] {\n    dep::BYTES\n}\n\npub fn user() -> usize {\n    bytes().len()\n}\n",
+    );
+    let mut it = load(&root.join("own"), false, Std::Small);
+    it.fill();
+    it.with_shadow();
+    let [here, beside] = it.impact_in_both("src/lib.rs", "pub fn bytes()", "pub fn octets()");
+    assert_eq!(here, beside);
+    assert_eq!(beside.impact.broken.len(), 1);
+}
