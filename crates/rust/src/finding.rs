@@ -216,6 +216,7 @@ pub(crate) enum RuleId {
     MacroPaths,
     MisusedPaths,
     AmbiguousGlobs,
+    MalformedExpressions,
     MalformedItems,
     WrittenImports,
     Overflow,

@@ -471,6 +471,8 @@ fn load_workspaces(
             }
             // Test data of other programs has files of that name too.
             Err(error) if !has_code(request, &manifest) => tracing::info!(scope, error, "a manifest without code"),
+            // Cargo builds it in no workspace: its code is like that of any file that no crate includes.
+            Err(error) if error.contains(NO_MEMBER) => tracing::info!(scope, error, "a package of no workspace"),
             Err(error) => {
                 missing.push(broken(&scope, &error));
                 let old = request.before.iter().find(|it| it.manifest().is_some_and(|it| **it == *manifest));
@@ -480,6 +482,9 @@ fn load_workspaces(
     }
     workspaces
 }
+
+/// Cargo's words for a package below a workspace that neither has it as a member nor excludes it.
+const NO_MEMBER: &str = "believes it's in a workspace when it's not";
 
 /// Whether a file of Rust is in the directory of a manifest or below it.
 fn has_code(request: &LoadRequest, manifest: &AbsPath) -> bool {

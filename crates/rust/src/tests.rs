@@ -25,6 +25,7 @@ mod body_codes;
 mod codes;
 mod describe;
 mod follows;
+mod forms;
 mod globs;
 mod impact;
 mod invalidate;

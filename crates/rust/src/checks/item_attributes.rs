@@ -1,13 +1,15 @@
 //! Attributes of items that nothing reads, and those of the language that are malformed or on items that they are not
 //! for.
 
+use std::collections::BTreeSet;
+
 use ra_ap_hir::{ModuleDef, PathResolution};
 use ra_ap_syntax::ast::{HasAttrs as _, HasName as _};
 use ra_ap_syntax::{AstNode as _, Edition, NodeOrToken, SyntaxKind, SyntaxNode, T, ast};
 
 use super::derive_expansion::OF_THE_COMPILER;
-use super::entry_points;
 use super::malformed_items::Add;
+use super::{entry_points, representations};
 use crate::finding::code::Code;
 use crate::syntax::attributes::derives_in;
 use crate::syntax::is_builtin;
@@ -19,6 +21,9 @@ pub(super) fn malformed_attributes(cx: &Context<'_>, item: &SyntaxNode, add: &mu
     let Some(item) = ast::Item::cast(item.clone()) else { return };
     if let ast::Item::Enum(it) = &item {
         defaults(it, add);
+    }
+    if let Some(it) = ast::Adt::cast(item.syntax().clone()) {
+        representations::malformed_representation(&it, add);
     }
     for attribute in item.attrs() {
         let Some(name) = attribute.simple_name() else { continue };
@@ -38,6 +43,18 @@ pub(super) fn malformed_attributes(cx: &Context<'_>, item: &SyntaxNode, add: &mu
             "inline" if !matches!(item, ast::Item::Fn(_)) => {
                 add(attribute.syntax(), Code::Uncoded, "`#[inline]` can only be used on functions");
             }
+            "inline" => inline(&attribute, add),
+            "deprecated" => deprecated(&attribute, add),
+            "allow" | "deny" | "expect" | "forbid" | "warn" => lints(&name, &attribute, add),
+            "stable" | "unstable" | "rustc_const_stable" | "rustc_const_unstable" => {
+                let message = "stability attributes may not be used outside of the standard library";
+                add(attribute.syntax(), Code::E0734, message);
+            }
+            "track_caller" => track_caller(&item, &attribute, add),
+            "non_exhaustive" if !matches!(item, ast::Item::Struct(_) | ast::Item::Enum(_)) => {
+                let message = "`#[non_exhaustive]` can only be used on structs, enums and their variants";
+                add(attribute.syntax(), Code::Uncoded, message);
+            }
             "test" => test(cx, &item, &attribute, add),
             // The attributes of a type may be those of its derive macros.
             name if !is_type && !is_builtin(name) && is_unknown_attribute(cx, &meta) => {
@@ -45,6 +62,76 @@ pub(super) fn malformed_attributes(cx: &Context<'_>, item: &SyntaxNode, add: &mu
             }
             _ => {}
         }
+    }
+}
+
+/// The arguments between the brackets of an attribute: the tokens of each, without white space.
+pub(super) fn arguments(list: &ast::TokenTree) -> Vec<Vec<String>> {
+    let inner = list.syntax().children_with_tokens().collect::<Vec<_>>();
+    let inner = inner.get(1..inner.len().saturating_sub(1)).unwrap_or_default();
+    let mut found = vec![Vec::new()];
+    for part in inner.iter().filter(|it| !it.kind().is_trivia()) {
+        match part.kind() {
+            T![,] => found.push(Vec::new()),
+            _ => found.last_mut().into_iter().for_each(|it| it.push(part.to_string())),
+        }
+    }
+    found.retain(|it| !it.is_empty());
+    found
+}
+
+/// The compiler takes one word: `always` or `never`.
+fn inline(attribute: &ast::Attr, add: &mut Add<'_>) {
+    let Some((_, list)) = attribute.meta().and_then(|it| it.as_simple_call()) else { return };
+    match &arguments(&list)[..] {
+        [word] if matches!(word.concat().as_str(), "always" | "never") => {}
+        [_] => add(attribute.syntax(), Code::E0539, "malformed `inline` attribute input"),
+        _ => add(attribute.syntax(), Code::E0805, "malformed `inline` attribute input"),
+    }
+}
+
+fn deprecated(attribute: &ast::Attr, add: &mut Add<'_>) {
+    let Some((_, list)) = attribute.meta().and_then(|it| it.as_simple_call()) else { return };
+    let mut known = BTreeSet::new();
+    for argument in arguments(&list) {
+        let [name, equals, value] = &argument[..] else {
+            return add(attribute.syntax(), Code::E0539, "malformed `deprecated` attribute input");
+        };
+        let is_known = matches!(name.as_str(), "note" | "since" | "suggestion");
+        if !is_known || equals != "=" || !value.starts_with(['"', 'r']) {
+            return add(attribute.syntax(), Code::E0539, "malformed `deprecated` attribute input");
+        }
+        if !known.insert(name.clone()) {
+            return add(attribute.syntax(), Code::E0538, "malformed `deprecated` attribute input");
+        }
+    }
+}
+
+/// Lints with an argument, and those of a tool that does not exist.
+fn lints(name: &str, attribute: &ast::Attr, add: &mut Add<'_>) {
+    const TOOLS: [&str; 6] = ["clippy", "diagnostic", "miri", "rust_analyzer", "rustdoc", "rustfmt"];
+    let Some((_, list)) = attribute.meta().and_then(|it| it.as_simple_call()) else { return };
+    for argument in arguments(&list).iter().filter(|it| it[0] != "reason") {
+        let said = argument.concat();
+        let tool = said.split_once("::").map(|it| it.0).filter(|it| *it != "rustc");
+        if said.contains(['=', '"', '(']) {
+            return add(attribute.syntax(), Code::E0452, &format!("malformed `{name}` attribute input"));
+        } else if let Some(tool) = tool.filter(|it| !TOOLS.contains(it)) {
+            let message = format!("unknown tool name `{tool}` found in scoped lint: `{said}`");
+            return add(attribute.syntax(), Code::E0710, &message);
+        }
+    }
+}
+
+fn track_caller(item: &ast::Item, attribute: &ast::Attr, add: &mut Add<'_>) {
+    match item {
+        ast::Item::Fn(it) => {
+            let convention = it.abi().and_then(|it| it.abi_string()).and_then(|it| Some(it.value().ok()?.into_owned()));
+            if it.abi().is_some() && convention.as_deref() != Some("Rust") {
+                add(attribute.syntax(), Code::E0737, "`#[track_caller]` requires Rust ABI");
+            }
+        }
+        _ => add(attribute.syntax(), Code::Uncoded, "`#[track_caller]` can only be used on functions"),
     }
 }
 

@@ -1,13 +1,13 @@
 //! Items that rust-analyzer's parser accepts and the compiler refuses by their form alone, or by the kind of type that
 //! they are about.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use ra_ap_hir::{Adt, HasVisibility as _, ModuleDef, PathResolution, Type, Visibility};
+use ra_ap_hir::{Adt, AssocItem, HasVisibility as _, ModuleDef, PathResolution, Type, Visibility};
 use ra_ap_syntax::ast::{HasAttrs as _, HasGenericArgs as _, HasGenericParams as _, HasName as _, HasTypeBounds as _};
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, ast};
 
-use super::{bounds, entry_points, exhaustive, item_attributes, report, sized};
+use super::{bounds, entry_points, exhaustive, generic_parameters, item_attributes, report, sized};
 use crate::finding::RawDiagnostic;
 use crate::finding::code::Code;
 use crate::view::Context;
@@ -45,11 +45,14 @@ const CONVENTIONS: [&str; 27] = [
 
 /// For an item and the nodes of its head.
 pub(crate) fn malformed(cx: &Context<'_>, item: &SyntaxNode, head: &[SyntaxNode], out: &mut Vec<RawDiagnostic>) {
+    let mut made = Vec::new();
     let mut add = |at: &SyntaxNode, code: Code, message: &str| {
         out.push(report::raw_diagnostic(cx, at, code, message.to_owned()));
     };
     item_attributes::malformed_attributes(cx, item, &mut add);
     visibility(item, &mut add);
+    unknown_module(cx, item, &mut add);
+    generic_parameters::malformed_generics(item, head, &mut add);
     // The compiler reports all of an item together.
     if let Some(it) =
         head.iter().filter(|it| it.kind() == SyntaxKind::INFER_TYPE).min_by_key(|it| it.text_range().start())
@@ -59,6 +62,7 @@ pub(crate) fn malformed(cx: &Context<'_>, item: &SyntaxNode, head: &[SyntaxNode]
     for node in head {
         nested_impl_trait(node, &mut add);
         argument_order(node, &mut add);
+        unknown_capture(node, &mut add);
         if let Some(it) = ast::LifetimeParam::cast(node.clone()).and_then(|it| it.lifetime()) {
             match it.text() {
                 "'static" => add(it.syntax(), Code::E0262, "invalid lifetime parameter name: `'static`"),
@@ -73,9 +77,14 @@ pub(crate) fn malformed(cx: &Context<'_>, item: &SyntaxNode, head: &[SyntaxNode]
             add(it.syntax(), Code::E0703, &format!("invalid ABI: found `{name}`"));
         }
     }
+    if let Some(it) = ast::Impl::cast(item.clone()) {
+        made_again(cx, &it, &mut made);
+    }
     match ast::Item::cast(item.clone()) {
         Some(ast::Item::Fn(it)) => {
             function(&it, &mut add);
+            foreign(&it, &mut add);
+            receiver(cx, &it, &mut add);
             entry_points::unfit_main(cx, &it, &mut add);
             refutable_parameters(cx, &it, &mut add);
         }
@@ -104,6 +113,7 @@ pub(crate) fn malformed(cx: &Context<'_>, item: &SyntaxNode, head: &[SyntaxNode]
         short_lived_fields(&it, head, &mut add);
         unsized_fields(cx, &it, &mut add);
     }
+    out.append(&mut made);
 }
 
 /// An item that ends where its value or type should follow. In a trait, and for a static in an `extern` block, it may.
@@ -327,6 +337,96 @@ fn function(item: &ast::Fn, add: &mut Add<'_>) {
     }
 }
 
+/// A function of another language.
+fn foreign(item: &ast::Fn, add: &mut Add<'_>) {
+    let list = item.syntax().parent().filter(|it| it.kind() == SyntaxKind::EXTERN_ITEM_LIST);
+    let Some(block) = list.and_then(|it| ast::ExternBlock::cast(it.parent()?)) else { return };
+    let parameters: Vec<ast::Param> = item.param_list().into_iter().flat_map(|it| it.params()).collect();
+    let convention = block.abi().and_then(|it| it.abi_string()).and_then(|it| Some(it.value().ok()?.into_owned()));
+    if convention.as_deref() == Some("Rust") && parameters.iter().any(|it| it.dotdotdot_token().is_some()) {
+        let message = "C-variadic functions with the \"Rust\" calling convention are not supported";
+        add(item.syntax(), Code::E0045, message);
+    }
+    let mut generics = item.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
+    if generics.next().is_some() {
+        add(item.syntax(), Code::E0044, "foreign items may not have type or const parameters");
+    }
+    let is_plain = |it: &ast::Pat| match it {
+        ast::Pat::IdentPat(it) => it.mut_token().is_none() && it.ref_token().is_none() && it.pat().is_none(),
+        it => matches!(it, ast::Pat::WildcardPat(_)),
+    };
+    for it in parameters.iter().filter_map(|it| it.pat()).filter(|it| !is_plain(it)) {
+        add(it.syntax(), Code::E0130, "patterns aren't allowed in foreign function declarations");
+    }
+}
+
+/// A receiver whose type is a parameter of the function.
+fn receiver(cx: &Context<'_>, item: &ast::Fn, add: &mut Add<'_>) {
+    let Some(ty) = item.param_list().and_then(|it| it.self_param()).and_then(|it| it.ty()) else { return };
+    let is_generic = match &ty {
+        ast::Type::ImplTraitType(_) => true,
+        ast::Type::PathType(it) => {
+            let path = it.path().filter(|it| it.as_single_name_ref().is_some_and(|it| it.text() != "Self"));
+            matches!(path.and_then(|it| cx.sema.resolve_path(&it)), Some(PathResolution::TypeParam(_)))
+        }
+        _ => false,
+    };
+    if is_generic {
+        add(ty.syntax(), Code::E0801, &format!("invalid generic `self` parameter type: `{}`", ty.syntax().text()));
+    }
+}
+
+/// `use<T>` where nothing declares `T`.
+fn unknown_capture(node: &SyntaxNode, add: &mut Add<'_>) {
+    let Some(list) = ast::UseBoundGenericArgs::cast(node.clone()) else { return };
+    let mut known = BTreeSet::from(["Self".to_owned()]);
+    for it in node.ancestors().filter_map(ast::AnyHasGenericParams::cast).filter_map(|it| it.generic_param_list()) {
+        known.extend(it.type_or_const_params().filter_map(|it| Some(it.name()?.text().to_string())));
+    }
+    for it in list.use_bound_generic_args() {
+        let ast::UseBoundGenericArg::NameRef(it) = it else { continue };
+        if !known.contains(&*it.text()) {
+            let message = format!("cannot find type or const parameter `{}` in this scope", it.text());
+            add(it.syntax(), Code::E0800, &message);
+        }
+    }
+}
+
+/// `pub(in path)` where the path leads nowhere.
+fn unknown_module(cx: &Context<'_>, item: &SyntaxNode, add: &mut Add<'_>) {
+    let written = item.children().find_map(ast::Visibility::cast);
+    let path = written.and_then(|it| it.syntax().descendants().find_map(ast::Path::cast));
+    if let Some(path) = path.filter(|it| cx.sema.resolve_path(it).is_none()) {
+        let name = path.segment().map(|it| it.syntax().text().to_string()).unwrap_or_default();
+        add(path.syntax(), Code::E0433, &format!("cannot find `{name}` in this scope"));
+    }
+}
+
+/// Members that a block writes, or has a macro write, beside one of the same name that a macro call of it makes.
+fn made_again(cx: &Context<'_>, item: &ast::Impl, out: &mut Vec<RawDiagnostic>) {
+    let mut parts = item.assoc_item_list().into_iter().flat_map(|it| it.assoc_items());
+    let Some(of) = cx.sema.to_def(item).filter(|_| parts.any(|it| matches!(it, ast::AssocItem::MacroCall(_)))) else {
+        return;
+    };
+    let code = if item.trait_().is_some() { Code::E0201 } else { Code::E0592 };
+    let mut known: BTreeMap<(String, bool), bool> = BTreeMap::new();
+    for it in of.items(cx.db) {
+        let node = match it {
+            AssocItem::Function(it) => cx.sema.source(it).and_then(|it| Some(it.value.name()?.syntax().clone())),
+            AssocItem::Const(it) => cx.sema.source(it).and_then(|it| Some(it.value.name()?.syntax().clone())),
+            AssocItem::TypeAlias(it) => cx.sema.source(it).and_then(|it| Some(it.value.name()?.syntax().clone())),
+        };
+        let Some(node) = node else { continue };
+        let name = node.text().to_string();
+        let is_made = cx.sema.hir_file_for(&node).is_macro();
+        let is_type = matches!(it, AssocItem::TypeAlias(_));
+        if known.insert((name.clone(), is_type), is_made).is_some_and(|it| it || is_made) {
+            let message = format!("duplicate definitions with name `{name}`");
+            out.push(report::raw_diagnostic(cx, &node, code, message));
+        }
+    }
+}
+
 fn block(cx: &Context<'_>, item: &ast::Impl, add: &mut Add<'_>) {
     let Some(ty) = item.self_ty() else { return };
     let Some(of) = item.trait_() else {
@@ -341,7 +441,13 @@ fn block(cx: &Context<'_>, item: &ast::Impl, add: &mut Add<'_>) {
                 Some(PathResolution::Def(ModuleDef::BuiltinType(_))) => true,
                 _ => false,
             },
-            ast::Type::ArrayType(_) | ast::Type::SliceType(_) | ast::Type::TupleType(_) | ast::Type::RefType(_) => true,
+            ast::Type::ArrayType(_)
+            | ast::Type::FnPtrType(_)
+            | ast::Type::NeverType(_)
+            | ast::Type::PtrType(_)
+            | ast::Type::RefType(_)
+            | ast::Type::SliceType(_)
+            | ast::Type::TupleType(_) => true,
             _ => false,
         };
         if is_primitive {
@@ -349,16 +455,18 @@ fn block(cx: &Context<'_>, item: &ast::Impl, add: &mut Add<'_>) {
         }
         return;
     };
-    if is_drop(cx, &of) {
+    if is_of_language(cx, &of, "Drop") {
         drop_block(cx, &ty, add);
+    } else if is_of_language(cx, &of, "Sized") {
+        add(of.syntax(), Code::E0322, "explicit impls for the `Sized` trait are not permitted");
     }
 }
 
-fn is_drop(cx: &Context<'_>, of: &ast::Type) -> bool {
+fn is_of_language(cx: &Context<'_>, of: &ast::Type, name: &str) -> bool {
     let ast::Type::PathType(it) = of else { return false };
     match it.path().and_then(|it| cx.sema.resolve_path(&it)) {
         Some(PathResolution::Def(ModuleDef::Trait(it))) => {
-            it.name(cx.db).as_str() == "Drop" && it.module(cx.db).krate(cx.db).is_builtin(cx.db)
+            it.name(cx.db).as_str() == name && it.module(cx.db).krate(cx.db).is_builtin(cx.db)
         }
         _ => false,
     }

@@ -3,7 +3,7 @@
 //! type. rust-analyzer accepts them.
 
 use ra_ap_hir::{Adt, ModuleDef, PathResolution, StructKind, Trait};
-use ra_ap_syntax::ast::HasName as _;
+use ra_ap_syntax::ast::{HasGenericArgs as _, HasName as _};
 use ra_ap_syntax::{AstNode as _, Edition, SyntaxKind, SyntaxNode, ast};
 
 use super::bounds::bound_path;
@@ -62,6 +62,14 @@ fn as_type(cx: &Context<'_>, ty: &ast::PathType) -> Option<Misuse> {
         PathResolution::Def(ModuleDef::EnumVariant(_)) => {
             Some((at, Code::E0573, format!("expected type, found variant `{}`", said())))
         }
+        PathResolution::Def(ModuleDef::Const(_) | ModuleDef::Static(_) | ModuleDef::Function(_))
+            if !matches!(around.kind(), SyntaxKind::TYPE_BOUND | SyntaxKind::TYPE_ARG) =>
+        {
+            Some((at, Code::E0573, format!("expected type, found value `{}`", said())))
+        }
+        PathResolution::Def(ModuleDef::BuiltinType(_)) if has_arguments(&path) => {
+            Some((at, Code::E0109, format!("generic arguments are not allowed on builtin type `{}`", said())))
+        }
         PathResolution::Def(ModuleDef::Trait(_)) if around.kind() != SyntaxKind::TYPE_BOUND => {
             let edition = cx.sema.scope(ty.syntax())?.krate().edition(cx.db);
             let message = || "expected a type, found a trait".to_owned();
@@ -73,6 +81,12 @@ fn as_type(cx: &Context<'_>, ty: &ast::PathType) -> Option<Misuse> {
         }
         _ => None,
     }
+}
+
+fn has_arguments(path: &ast::Path) -> bool {
+    let list = path.segment().and_then(|it| it.generic_arg_list());
+    // A shift after a cast looks like the beginning of a list: `it as u8 << 1`.
+    list.is_some_and(|it| it.r_angle_token().is_some() && it.generic_args().next().is_some())
 }
 
 fn is_trait(cx: &Context<'_>, ty: &ast::PathType) -> bool {
@@ -133,6 +147,12 @@ fn as_object(cx: &Context<'_>, ty: &ast::DynTraitType) -> Option<Misuse> {
         return Some((second.syntax().clone(), Code::E0225, message));
     }
     let (path, of) = traits.into_iter().next()?;
+    // The compiler checks an alias where it is used.
+    let alias = ty.syntax().ancestors().find_map(ast::TypeAlias::cast);
+    let is_free = |it: &ast::TypeAlias| it.syntax().parent().is_some_and(|it| !ast::AssocItemList::can_cast(it.kind()));
+    if alias.is_some_and(|it| is_free(&it)) {
+        return None;
+    }
     of.dyn_compatibility(cx.db)?;
     let name = of.name(cx.db);
     Some((path.syntax().clone(), Code::E0038, format!("the trait `{}` is not dyn compatible", name.as_str())))

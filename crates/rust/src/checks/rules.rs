@@ -6,9 +6,9 @@ use ra_ap_syntax::SyntaxNode;
 
 use super::{
     alternatives, ambiguous_globs, ambiguous_numbers, assignments, async_recursion, bound_twice, const_contexts,
-    constructors, exhaustive, expansions, format_strings, gates, macro_paths, misused_paths, native, object_types,
-    opaque, operators, outer_items, patterns, projections, sized, structural, try_operator, unknown_results,
-    unmet_projections,
+    constructors, exhaustive, expansions, format_strings, gates, macro_paths, malformed_expressions, misused_paths,
+    native, object_types, opaque, operators, outer_items, patterns, projections, sized, structural, try_operator,
+    unknown_results, unmet_projections,
 };
 use crate::finding::code::Code::*;
 use crate::finding::code::{Code, Phase};
@@ -183,9 +183,16 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         id: RuleId::MisusedPaths,
         about: "paths to an item of another kind than the place takes",
-        codes: &[E0038, E0214, E0223, E0225, E0404, E0530, E0562, E0573, E0574, E0782],
+        codes: &[E0038, E0109, E0214, E0223, E0225, E0404, E0530, E0562, E0573, E0574, E0782],
         when: When::Always,
         check: Check::Node { in_expansions: false, check: misused_paths::misused_paths },
+    },
+    Rule {
+        id: RuleId::MalformedExpressions,
+        about: "expressions, patterns and types that the compiler refuses by their form",
+        codes: &[E0030, E0170, E0579, E0695, E0745, E0782],
+        when: When::Always,
+        check: Check::Node { in_expansions: false, check: malformed_expressions::malformed_node },
     },
     Rule {
         id: RuleId::AmbiguousGlobs,

@@ -20,8 +20,8 @@ use crate::bounds::Bound;
 use crate::checks::closed::Closed;
 use crate::checks::recursive_types::{Contents, recursive_types};
 use crate::checks::{
-    ambiguous_globs, anchors, expansions, macro_paths, malformed_items, misused_paths, object_types, report,
-    undeclared_lifetimes, unresolved, written_imports,
+    ambiguous_globs, anchors, expansions, macro_paths, malformed_expressions, malformed_items, misused_paths,
+    object_types, report, undeclared_lifetimes, unresolved, written_imports,
 };
 use crate::finding::code::Code;
 use crate::finding::{Finding, RawDiagnostic, RuleId, merge_equal};
@@ -185,10 +185,12 @@ fn errors_of_head(cx: &Context<'_>, id: FileId, at: usize, contents: &mut Conten
     };
     let head = head_of(&node);
     let (mut of_objects, mut of_paths, mut of_globs, mut of_form) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut of_types = Vec::new();
     for it in &head {
         object_types::missing_types(cx, it, &mut of_objects);
         misused_paths::misused_paths(cx, it, &mut of_paths);
         ambiguous_globs::ambiguous_path(cx, it, &mut of_globs);
+        malformed_expressions::malformed_node(cx, it, &mut of_types);
     }
     if unresolved::is_as_written(&cx.sema, id, &token) {
         malformed_items::malformed(cx, &node, &head, &mut of_form);
@@ -196,6 +198,7 @@ fn errors_of_head(cx: &Context<'_>, id: FileId, at: usize, contents: &mut Conten
     add(RuleId::ObjectTypes, of_objects);
     add(RuleId::MisusedPaths, of_paths);
     add(RuleId::AmbiguousGlobs, of_globs);
+    add(RuleId::MalformedExpressions, of_types);
     add(RuleId::MalformedItems, of_form);
     let mut of_lifetimes = Vec::new();
     undeclared_lifetimes::undeclared_lifetimes(cx, &node, &mut of_lifetimes);

@@ -46,8 +46,7 @@ pub(crate) fn unresolved_names<'db>(
     places.extend(bodies_with_other_imports(old, file).into_iter().flat_map(|it| words_at(&file.text, it)));
     places.extend(scope_changes.in_blocks(&file.text));
     places.retain(|it| !removed_variants.contains(it.1));
-    let written = back.gaps().into_iter().flat_map(|it| words_at(&file.text, it));
-    places.extend(written.filter(|(at, word)| !back.is_untouched(Span::new(*at, at + word.len()))));
+    places.extend(back.gaps().into_iter().flat_map(|it| words_at(&file.text, with_paths(&file.text, it))));
     let is_on = |at: usize, word: &str| edit.is_switched_on(index, Span::new(at, at + word.len()));
     if edit.may_switch_on(index) {
         places.extend(words(&file.text).filter(|it| is_on(it.0, it.1)));
@@ -115,6 +114,14 @@ pub(crate) fn unresolved_names<'db>(
         let subject = if code == Code::Uncoded { Subject::Macro } else { Subject::None };
         out.add(report::error(cx, place, code, format!("cannot find {what} `{word}` in this scope")).about(subject));
     }
+}
+
+/// What an edit wrote with the rest of the paths that it touches: without `std::`, the `io` that stays is another one.
+fn with_paths(text: &str, written: Span) -> Span {
+    let is_of_path = |it: char| it.is_alphanumeric() || matches!(it, '_' | ':');
+    let before: usize = text[..written.start].chars().rev().take_while(|it| is_of_path(*it)).map(char::len_utf8).sum();
+    let after: usize = text[written.end..].chars().take_while(|it| is_of_path(*it)).map(char::len_utf8).sum();
+    Span::new(written.start - before, written.end + after)
 }
 
 /// Whether a path up to a name leads somewhere, by the scopes of its body alone. `None` for members of types.

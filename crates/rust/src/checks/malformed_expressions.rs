@@ -1,0 +1,110 @@
+//! Expressions, patterns and types that rust-analyzer's parser accepts and the compiler refuses by their form.
+
+use ra_ap_hir::Adt;
+use ra_ap_syntax::ast::HasName as _;
+use ra_ap_syntax::{AstNode as _, Edition, SyntaxKind, SyntaxNode, ast};
+
+use super::report;
+use crate::finding::RawDiagnostic;
+use crate::finding::code::Code;
+use crate::view::Context;
+
+/// For a node of a body or of an item's head.
+pub(crate) fn malformed_node(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
+    let found = match node.kind() {
+        SyntaxKind::RANGE_PAT => empty_range(node),
+        SyntaxKind::REF_EXPR => raw_reference(node),
+        SyntaxKind::BREAK_EXPR | SyntaxKind::CONTINUE_EXPR => in_labeled_block(node),
+        SyntaxKind::DYN_TRAIT_TYPE => bare_object(cx, node),
+        SyntaxKind::IDENT_PAT => named_as_variant(cx, node),
+        _ => None,
+    };
+    if let Some((code, message)) = found {
+        out.push(report::raw_diagnostic(cx, node, code, message));
+    }
+}
+
+type Malformed = Option<(Code, String)>;
+
+/// A range between two numbers or characters that holds none.
+fn empty_range(node: &SyntaxNode) -> Malformed {
+    let ends: Vec<i128> = node.children().filter_map(ast::Pat::cast).map(|it| value(&it)).collect::<Option<_>>()?;
+    let [from, to] = ends[..] else { return None };
+    let is_inclusive = node.children_with_tokens().any(|it| matches!(it.kind(), SyntaxKind::DOT2EQ | SyntaxKind::DOT3));
+    match is_inclusive {
+        true if from > to => Some((Code::E0030, "lower range bound must be less than or equal to upper".to_owned())),
+        false if from >= to => {
+            Some((Code::E0579, "lower bound for range pattern must be less than upper bound".to_owned()))
+        }
+        _ => None,
+    }
+}
+
+fn value(of: &ast::Pat) -> Option<i128> {
+    let ast::Pat::LiteralPat(of) = of else { return None };
+    let value = match of.literal()?.kind() {
+        ast::LiteralKind::IntNumber(it) => i128::try_from(it.value().ok()?).ok()?,
+        ast::LiteralKind::Char(it) => i128::from(u32::from(it.value().ok()?)),
+        ast::LiteralKind::Byte(it) => i128::from(it.value().ok()?),
+        _ => return None,
+    };
+    Some(if of.minus_token().is_some() { -value } else { value })
+}
+
+/// `&raw const 2`
+fn raw_reference(node: &SyntaxNode) -> Malformed {
+    let it = ast::RefExpr::cast(node.clone())?;
+    it.raw_token()?;
+    let is_temporary = matches!(
+        it.expr()?,
+        ast::Expr::Literal(_) | ast::Expr::CallExpr(_) | ast::Expr::MethodCallExpr(_) | ast::Expr::BinExpr(_)
+    );
+    is_temporary.then(|| (Code::E0745, "cannot take address of a temporary".to_owned()))
+}
+
+/// `break` or `continue` without a label, in a block with a label within a loop.
+fn in_labeled_block(node: &SyntaxNode) -> Malformed {
+    if node.children().any(|it| ast::Lifetime::can_cast(it.kind())) {
+        return None;
+    }
+    let inner = node.ancestors().skip(1).find(|it| {
+        matches!(
+            it.kind(),
+            SyntaxKind::LOOP_EXPR | SyntaxKind::WHILE_EXPR | SyntaxKind::FOR_EXPR | SyntaxKind::CLOSURE_EXPR
+        ) || ast::Item::can_cast(it.kind())
+            || ast::BlockExpr::cast(it.clone()).is_some_and(|it| it.label().is_some())
+    });
+    inner.filter(|it| ast::BlockExpr::can_cast(it.kind()))?;
+    let what = if ast::BreakExpr::can_cast(node.kind()) { "break" } else { "continue" };
+    Some((Code::E0695, format!("unlabeled `{what}` inside of a labeled block")))
+}
+
+/// `Box<Trait + 'a>`
+fn bare_object(cx: &Context<'_>, node: &SyntaxNode) -> Malformed {
+    let it = ast::DynTraitType::cast(node.clone()).filter(|it| it.dyn_token().is_none())?;
+    it.type_bound_list()?;
+    let edition = cx.sema.scope(node)?.krate().edition(cx.db);
+    (edition >= Edition::Edition2021).then(|| (Code::E0782, "expected a type, found a trait".to_owned()))
+}
+
+/// A new variable with the name of a variant of the type that it takes: the compiler denies it, since it takes any value.
+fn named_as_variant(cx: &Context<'_>, node: &SyntaxNode) -> Malformed {
+    let it = ast::IdentPat::cast(node.clone())?;
+    if it.pat().is_some() || it.ref_token().is_some() || it.mut_token().is_some() {
+        return None;
+    }
+    // Only a name in capitals can be one by mistake, which saves inference for the others.
+    let name = it.name()?.text().to_string();
+    if !name.starts_with(char::is_uppercase) || cx.sema.resolve_bind_pat_to_const(&it).is_some() {
+        return None;
+    }
+    let ty = cx.sema.type_of_binding_in_pat(&it)?.strip_references();
+    let Some(Adt::Enum(of)) = ty.as_adt() else { return None };
+    let is_variant = of.variants(cx.db).into_iter().any(|it| it.name(cx.db).as_str() == name);
+    let of = of.name(cx.db);
+    is_variant.then(|| {
+        let message =
+            format!("pattern binding `{name}` is named the same as one of the variants of the type `{}`", of.as_str());
+        (Code::E0170, message)
+    })
+}
