@@ -43,8 +43,11 @@ fn check_binary<'db>(cx: &Context<'db>, expression: &ast::BinExpr) -> Option<Raw
         let of = trait_with(cx.db, cx.sema.resolve_bin_expr(expression)?)?;
         // A raw pointer has one implementation of each comparison, and the right operand is coerced to its parameter.
         let is_coerced = || left.is_raw_ptr() && right.could_coerce_to(cx.db, &left);
+        // So is that of an operator with one implementation: `&String` to `&str` in `text += &more`.
+        let as_coerced = || cx.sema.type_of_expr(&expression.rhs()?).and_then(|it| it.adjusted);
         left.impls_trait(cx.db, of, std::slice::from_ref(&right))
             || is_coerced()
+            || as_coerced().is_some_and(|it| left.impls_trait(cx.db, of, &[it]))
             || body_impls::may_implement(cx, of, &left)
     };
     if has_it {

@@ -250,7 +250,8 @@ fn unmentioned_parameters(cx: &Context<'_>, of: Adt, node: &SyntaxNode) -> Vec<R
     let parameters = source.generic_param_list().into_iter().flat_map(|it| it.generic_params());
     let unmentioned = parameters.filter_map(|it| {
         let name = unused::name_of(&it)?;
-        let is_used = fields.iter().any(|field| unused::mentions(field, &name).next().is_some());
+        let is_mentioned = |field: &SyntaxNode| unused::mentions(field, &name).next().is_some();
+        let is_used = fields.iter().any(is_mentioned) || unused::is_determined(&source, &name);
         let what = if name.starts_with('\'') { "lifetime" } else { "type" };
         let message = format!("{what} parameter `{name}` is never used");
         (!is_used).then(|| report::raw_diagnostic(cx, it.syntax(), Code::E0392, message))

@@ -145,7 +145,7 @@ pub(crate) fn unused_parameters(
         };
         let is_clear = fields.into_iter().all(|it| !it.ty(cx.db).contains_unknown());
         let names = source.value.generic_param_list().into_iter().flat_map(|it| it.generic_params());
-        let names = names.filter_map(|it| name_of(&it)).collect();
+        let names = names.filter_map(|it| name_of(&it)).filter(|it| !is_determined(&source.value, it)).collect();
         unused.types.insert(adt, Generic { source, names, is_clear });
     }
     unused.spread_doubt();
@@ -252,6 +252,14 @@ pub(crate) fn name_of(parameter: &ast::GenericParam) -> Option<String> {
         ast::GenericParam::LifetimeParam(it) => Some(it.lifetime()?.text().to_string()),
         ast::GenericParam::ConstParam(_) => None,
     }
+}
+
+/// Whether a parameter is bound to the associated type of another one, which determines it: `I: Iterator<Item = T>`.
+pub(crate) fn is_determined(of: &ast::Adt, name: &str) -> bool {
+    let parameters = of.generic_param_list().map(|it| it.syntax().clone());
+    let heads = parameters.into_iter().chain(of.where_clause().map(|it| it.syntax().clone()));
+    let mut bindings = heads.flat_map(|it| it.descendants().filter_map(ast::AssocTypeArg::cast).collect::<Vec<_>>());
+    bindings.any(|it| mentions(it.syntax(), name).next().is_some())
 }
 
 pub(crate) fn mentions(node: &SyntaxNode, name: &str) -> impl Iterator<Item = SyntaxNode> {
