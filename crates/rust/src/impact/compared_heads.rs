@@ -174,10 +174,13 @@ pub(crate) fn errors_of_heads(
 fn errors_of_head(cx: &Context<'_>, id: FileId, at: usize, contents: &mut Contents, found: &mut Vec<RawDiagnostic>) {
     let Some(token) = positions::token(&cx.sema, id, at) else { return };
     let Some(node) = token.parent_ancestors().find(is_whole) else { return };
-    let is_block = ast::Impl::can_cast(node.kind());
     let definition = at::definition_at(&cx.sema, id, at);
     // Items that `cfg` disables have no definition.
-    if definition.is_none() && !is_block {
+    let is_compiled = match ast::Impl::cast(node.clone()) {
+        Some(block) => cx.sema.to_def(&block).is_some(),
+        None => definition.is_some(),
+    };
+    if !is_compiled {
         return;
     }
     let mut add = |rule: RuleId, errors: Vec<RawDiagnostic>| {

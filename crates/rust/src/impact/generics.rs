@@ -109,7 +109,7 @@ fn unfit_results(cx: &Context<'_>, token: &SyntaxToken) -> Vec<Finding> {
     let function = result.and_then(|it| ast::Fn::cast(it.syntax().parent()?)).and_then(|it| cx.sema.to_def(&it));
     let of = at::definition_of_token(&cx.sema, token);
     let (Some(function), Some(Definition::Adt(of))) = (function, of) else { return Vec::new() };
-    let Some(parameters) = wellformed::parameters_of(&cx.sema, GenericDef::Adt(of)) else { return Vec::new() };
+    let Some(parameters) = wellformed::parameters_of(cx, GenericDef::Adt(of)) else { return Vec::new() };
     let calls = usages::find(cx, &[Definition::Function(function)]).into_iter().flat_map(|it| it.items);
     let found = calls.filter_map(|it| {
         let token = positions::token(&cx.sema, it.id, it.at.start)?;
@@ -140,7 +140,7 @@ fn place_of(cx: &Context<'_>, it: &Occurrence) -> Option<Place> {
 /// there.
 fn at_uses(cx: &Context<'_>, named: &SyntaxToken, error: &Finding, uses: &[Occurrence]) -> Vec<Finding> {
     let of = match at::definition_of_token(&cx.sema, named) {
-        Some(Definition::Adt(it)) => wellformed::parameters_of(&cx.sema, GenericDef::Adt(it)).map(|of| (it, of)),
+        Some(Definition::Adt(it)) => wellformed::parameters_of(cx, GenericDef::Adt(it)).map(|of| (it, of)),
         _ => None,
     };
     let error_at = |it: &Occurrence| {
@@ -166,7 +166,7 @@ pub(crate) fn unfit_generic(cx: &Context<'_>, token: &SyntaxToken, is_head: bool
     let path = segment.parent_path();
     let Some(ty) = path.syntax().parent().and_then(ast::PathType::cast) else {
         let Definition::Adt(of) = at::definition_of_token(&cx.sema, token)? else { return None };
-        let lacks = wellformed::parameters_of(&cx.sema, GenericDef::Adt(of))
+        let lacks = wellformed::parameters_of(cx, GenericDef::Adt(of))
             .and_then(|it| wellformed::unmet_in_value(&cx.sema, of, &it, &path))?;
         return Some(report::unmet(cx, cx.place(report::reported_range(cx, segment.syntax()))?, lacks));
     };
@@ -216,6 +216,6 @@ pub(crate) fn unfit_generic(cx: &Context<'_>, token: &SyntaxToken, is_head: bool
         return None;
     }
     let lacks =
-        wellformed::parameters_of(&cx.sema, of).and_then(|it| wellformed::unmet_bound(&cx.sema, &it, &given.types))?;
+        wellformed::parameters_of(cx, of).and_then(|it| wellformed::unmet_bound(&cx.sema, &it, &given.types))?;
     Some(report::unmet(cx, place()?, lacks))
 }

@@ -1,8 +1,7 @@
 //! Types that implementations give for associated types and that no longer meet the trait's bounds: `type Error =
 //! Failure;` for a `Failure` that is no longer an error.
 
-use ra_ap_hir::{AssocItem, HirDisplay as _, Impl, Semantics, Trait};
-use ra_ap_ide::RootDatabase;
+use ra_ap_hir::{AssocItem, HirDisplay as _, Impl, Trait};
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, SyntaxToken, ast};
@@ -61,7 +60,7 @@ fn unfit_type(
     let given = cx.sema.resolve_type(&ty).filter(|it| it.type_arguments().next().is_none() && !it.contains_unknown());
     let of = cx.sema.to_def(&block).zip(alias.name());
     let is_unresolved = |it: &Trait| lost.is_empty() || lost.iter().any(|lost| it.name(cx.db).as_str() == lost);
-    let mut wanted = of.map(|(of, name)| bounds_of(&cx.sema, of, name.text())).unwrap_or_default();
+    let mut wanted = of.map(|(of, name)| bounds_of(cx, of, name.text())).unwrap_or_default();
     wanted.retain(is_unresolved);
     let Some((given, lacks)) = given.and_then(|it| lacks_bounds(cx.db, &it, &wanted).map(|of| (it, of))) else {
         return;
@@ -74,12 +73,11 @@ fn unfit_type(
 }
 
 /// The bounds of one of a trait's associated types.
-fn bounds_of(sema: &Semantics<'_, RootDatabase>, block: Impl, name: &str) -> Vec<Trait> {
-    let items = block.trait_(sema.db).into_iter().flat_map(|it| it.items(sema.db));
+fn bounds_of(cx: &Context<'_>, block: Impl, name: &str) -> Vec<Trait> {
+    let items = block.trait_(cx.db).into_iter().flat_map(|it| it.items(cx.db));
     let declared = items.into_iter().find_map(|it| match it {
-        AssocItem::TypeAlias(it) if it.name(sema.db).as_str() == name => Some(it),
+        AssocItem::TypeAlias(it) if it.name(cx.db).as_str() == name => Some(it),
         _ => None,
     });
-    let source = declared.and_then(|it| sema.source(it));
-    source.map(|it| wellformed::bounds_of_alias(sema, &it.value)).unwrap_or_default()
+    declared.map(|it| wellformed::bounds_of_alias(cx, it)).unwrap_or_default()
 }

@@ -289,7 +289,7 @@ fn unfit_header(cx: &Context<'_>, place: Place, block: Impl, of: Trait) -> Optio
     let shown = ty.display(cx.db, target).to_string();
     let unmet = match lacks {
         Some(of) => Unmet { ty: shown, of: of.name(cx.db).as_str().to_owned(), is_other_type: false },
-        None => wellformed::unmet_supertrait(&cx.sema, of, &ty, &shown)?,
+        None => wellformed::unmet_supertrait(cx, of, &ty, &shown)?,
     };
     let mut error = report::unmet(cx, place, unmet);
     error.message = format!("{}, which `{name}` needs", error.message);
@@ -313,15 +313,15 @@ fn unfit_alias(cx: &Context<'_>, own: TypeAlias, declared: TypeAlias) -> Option<
     let (here, there) = (cx.sema.source(own)?.value, cx.sema.source(declared)?.value);
     let count =
         |it: &ast::TypeAlias| it.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params()).count();
-    let (own, declared) = (count(&here), count(&there));
-    if own != declared {
+    let (has, wants) = (count(&here), count(&there));
+    if has != wants {
         let name = here.name()?;
-        let message = format!("`{}` has {own} type parameters, the trait's has {declared}", name.text());
+        let message = format!("`{}` has {has} type parameters, the trait's has {wants}", name.text());
         return Some(report::error(cx, cx.place(report::reported_range(cx, name.syntax()))?, Code::E0049, message));
     }
     let ty = here.ty()?;
     let given = cx.sema.resolve_type(&ty).filter(|it| !it.contains_unknown())?;
-    let lacks = bounds::lacks_bounds(cx.db, &given, &wellformed::bounds_of_alias(&cx.sema, &there))?;
+    let lacks = bounds::lacks_bounds(cx.db, &given, &wellformed::bounds_of_alias(cx, declared))?;
     let message = format!("the trait bound `{}: {}` is not satisfied", ty.syntax().text(), lacks.name(cx.db).as_str());
     let bound = Subject::of_bound(ty.syntax().text().to_string(), lacks.name(cx.db).as_str());
     Some(report::error(cx, cx.place(report::reported_range(cx, ty.syntax()))?, Code::E0277, message).about(bound))

@@ -17,7 +17,7 @@ use crate::checks::bounds::bound_path;
 use crate::checks::report::Unmet;
 use crate::index::search::Occurrence;
 use crate::names::instances;
-use crate::syntax::positions;
+use crate::syntax::positions::{self, span};
 use crate::usages;
 use crate::view::Context;
 use semdex_model::Role;
@@ -53,14 +53,14 @@ struct Projected {
 
 impl Parameters {
     /// Adds the bounds that a `where` clause has on associated types.
-    fn add_projected(&mut self, sema: &Semantics<'_, RootDatabase>, clauses: Option<ast::WhereClause>, krate: Crate) {
+    fn add_projected(&mut self, cx: &Context<'_>, clauses: Option<ast::WhereClause>, krate: Crate) {
         for clause in clauses.into_iter().flat_map(|it| it.predicates()) {
             let (Some(ast::Type::PathType(ty)), Some(bounds)) = (clause.ty(), clause.type_bound_list()) else {
                 continue;
             };
-            let Some((of, by, name)) = ty.path().and_then(|it| projection(sema, &it)) else { continue };
+            let Some((of, by, name)) = ty.path().and_then(|it| projection(&cx.sema, &it)) else { continue };
             let Some(of) = self.names.iter().position(|it| *it == of) else { continue };
-            let asked = bounds.bounds().filter_map(|it| asked_of(sema, it, krate)).collect();
+            let asked = bounds.bounds().filter_map(|it| asked_of(cx, it, krate)).collect();
             self.projected.push(Projected { of, by, name, asked });
         }
     }
@@ -79,7 +79,8 @@ fn projection(sema: &Semantics<'_, RootDatabase>, path: &ast::Path) -> Option<(S
     Some((qualifier.as_single_name_ref()?.text().to_string(), None, name))
 }
 
-pub(crate) fn parameters_of(sema: &Semantics<'_, RootDatabase>, of: GenericDef) -> Option<Parameters> {
+pub(crate) fn parameters_of(cx: &Context<'_>, of: GenericDef) -> Option<Parameters> {
+    let sema = &cx.sema;
     let node: ast::AnyHasGenericParams = match of {
         GenericDef::Adt(it) => ast::AnyHasGenericParams::cast(sema.source(it)?.value.syntax().clone())?,
         GenericDef::Trait(it) => ast::AnyHasGenericParams::cast(sema.source(it)?.value.syntax().clone())?,
@@ -104,16 +105,16 @@ pub(crate) fn parameters_of(sema: &Semantics<'_, RootDatabase>, of: GenericDef) 
         let bounds: Vec<ast::TypeBound> = lists.flat_map(|it| it.bounds()).collect();
         let is_sized = !bounds.iter().any(is_relaxed);
         found.unsized_ones.push(!is_sized || matches!(parameter, ast::TypeOrConstParam::Const(_)));
-        found.asked.push(bounds.into_iter().filter_map(|it| asked_of(sema, it, krate)).collect());
+        found.asked.push(bounds.into_iter().filter_map(|it| asked_of(cx, it, krate)).collect());
         found.names.push(name);
     }
-    found.add_projected(sema, node.where_clause(), krate);
+    found.add_projected(cx, node.where_clause(), krate);
     Some(found)
 }
 
-fn asked_of(sema: &Semantics<'_, RootDatabase>, bound: ast::TypeBound, krate: Crate) -> Option<Asked> {
+fn asked_of(cx: &Context<'_>, bound: ast::TypeBound, krate: Crate) -> Option<Asked> {
     let path = Some(bound).filter(|it| !is_relaxed(it)).and_then(bound_path)?;
-    let PathResolution::Def(ModuleDef::Trait(of)) = sema.resolve_path(&path)? else { return None };
+    let of = trait_named(cx, &path, krate)?;
     let arguments = path.segment()?.generic_arg_list().into_iter().flat_map(|it| it.generic_args());
     let (mut given, mut bindings) = (Vec::new(), Vec::new());
     for it in arguments {
@@ -126,20 +127,32 @@ fn asked_of(sema: &Semantics<'_, RootDatabase>, bound: ast::TypeBound, krate: Cr
             _ => {}
         }
     }
-    Some(Asked { of: instances::trait_in(sema.db, of, krate), given, bindings })
+    Some(Asked { of, given, bindings })
+}
+
+/// The trait that a path means in one of the crates that include its file: they may depend on different versions of it.
+fn trait_named(cx: &Context<'_>, path: &ast::Path, krate: Crate) -> Option<Trait> {
+    let meant = |cx: &Context<'_>, path: &ast::Path| match cx.sema.resolve_path(path)? {
+        PathResolution::Def(ModuleDef::Trait(it)) => Some(it),
+        _ => None,
+    };
+    let file = cx.sema.hir_file_for(path.syntax()).file_id().map(|it| it.file_id(cx.db));
+    let Some(file) = file.filter(|it| instances::owners(cx.db, *it).len() > 1) else { return meant(cx, path) };
+    let range = path.syntax().text_range();
+    cx.in_instance(file, krate.base(), |cx| {
+        let token = positions::token(&cx.sema, file, span(range).start)?;
+        let mut paths = token.parent_ancestors().filter_map(ast::Path::cast);
+        meant(cx, &paths.find(|it| it.syntax().text_range() == range)?)
+    })
 }
 
 /// What a trait requires of the types that implement it, and a type does not meet.
-pub(crate) fn unmet_supertrait<'db>(
-    sema: &Semantics<'db, RootDatabase>,
-    of: Trait,
-    ty: &Type<'db>,
-    shown: &str,
-) -> Option<Unmet> {
+pub(crate) fn unmet_supertrait<'db>(cx: &Context<'db>, of: Trait, ty: &Type<'db>, shown: &str) -> Option<Unmet> {
+    let sema = &cx.sema;
     let source = sema.source(of)?.value;
     let krate = of.module(sema.db).krate(sema.db);
     let asked = source.type_bound_list().into_iter().flat_map(|it| it.bounds());
-    let asked = asked.filter_map(|it| asked_of(sema, it, krate)).collect();
+    let asked = asked.filter_map(|it| asked_of(cx, it, krate)).collect();
     let own = source.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
     let mut names = vec!["Self".to_owned()];
     names.extend(own.filter_map(|it| Some(it.name()?.text().to_string())));
@@ -147,7 +160,7 @@ pub(crate) fn unmet_supertrait<'db>(
     let mut types = vec![Some(ty.clone())];
     types.resize(names.len(), None);
     let mut parameters = Parameters { names, asked: vec![asked], unsized_ones: vec![true], ..Parameters::default() };
-    parameters.add_projected(sema, source.where_clause(), krate);
+    parameters.add_projected(cx, source.where_clause(), krate);
     // Bounds on its own associated types are those of the types that an implementation gives.
     let is_own = |it: &Projected| {
         of.items(sema.db).into_iter().any(|item| item.name(sema.db).is_some_and(|name| name.as_str() == it.name))
@@ -157,14 +170,17 @@ pub(crate) fn unmet_supertrait<'db>(
 }
 
 /// The bounds of an associated type: its own, and those that the `where` clause of its trait has on it.
-pub(crate) fn bounds_of_alias(sema: &Semantics<'_, RootDatabase>, alias: &ast::TypeAlias) -> Vec<Trait> {
-    let mut found = bounds::traits_in(sema, alias.type_bound_list());
+pub(crate) fn bounds_of_alias(cx: &Context<'_>, declared: TypeAlias) -> Vec<Trait> {
+    let Some(alias) = cx.sema.source(declared).map(|it| it.value) else { return Vec::new() };
     let of = alias.syntax().ancestors().find_map(ast::Trait::cast);
     let clauses = of.and_then(|it| it.where_clause()).into_iter().flat_map(|it| it.predicates());
     let path = alias.name().map(|it| format!("Self::{}", it.text())).unwrap_or_default();
     let mut clauses = clauses.filter(|it| it.ty().is_some_and(|it| it.syntax().text() == path.as_str()));
-    found.extend(bounds::traits_in(sema, clauses.find_map(|it| it.type_bound_list())));
-    found
+    let lists = alias.type_bound_list().into_iter().chain(clauses.find_map(|it| it.type_bound_list()));
+    let krate = declared.module(cx.db).krate(cx.db);
+    let paths = lists.flat_map(|it| it.bounds().filter_map(bound_path).collect::<Vec<_>>());
+    let traits = paths.filter_map(|it| trait_named(cx, &it, krate));
+    traits.flat_map(|it| it.all_supertraits(cx.db)).collect()
 }
 
 /// The first argument that does not meet a bound.

@@ -279,19 +279,6 @@ pub(crate) fn twins(db: &RootDatabase, key: Key) -> Vec<Key> {
     found
 }
 
-/// The twin of a trait in this crate, if there is one: what is written in a file is resolved for its first crate.
-pub(crate) fn trait_in(db: &RootDatabase, of: Trait, krate: Crate) -> Trait {
-    if of.module(db).krate(db) == krate {
-        return of;
-    }
-    let twins = twins(db, canonical(db, Key::Trait(of))).into_iter();
-    let mut traits = twins.filter_map(|it| match it {
-        Key::Trait(it) => Some(it),
-        _ => None,
-    });
-    traits.find(|it| it.module(db).krate(db) == krate).unwrap_or(of)
-}
-
 /// The first crate with the same root file.
 pub(crate) fn first_like(db: &RootDatabase, krate: Crate) -> Crate {
     like(db, krate).into_iter().next().unwrap_or(krate)

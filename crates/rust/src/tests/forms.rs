@@ -74,6 +74,7 @@ const WRITTEN: &[&str] = &[
     "pub fn unlabeled() {\n    'a: {\n        loop {\n            break;\n        }\n        if true {\n            break 'a;\n        }\n    }\n}",
     "pub fn address() -> *const u8 {\n    &raw const 2\n}",
     "pub fn address() -> *const u8 {\n    let it = 2u8;\n    &raw const it\n}",
+    "#[cfg(any())]\npub fn off() {\n    struct Shape;\n    impl super::forms::Shape for Shape {\n        fn size(&self) -> u8 {\n            1\n        }\n    }\n}",
     "pub struct Determined<T: Copy, I: Iterator<Item = T>>(I);",
     "pub struct Undetermined<T: Copy, I: Iterator>(I);",
     "pub fn joined(it: &str) -> String {\n    let mut all = String::new();\n    all += &format!(\"{it}\");\n    all = all + &it.to_owned();\n    all\n}",

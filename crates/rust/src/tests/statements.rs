@@ -107,3 +107,54 @@ fn a_stricter_lint_makes_an_answer_incomplete() {
         assert_eq!(missing(it), [] as [String; 0], "{it}");
     }
 }
+
+/// A trait of one file whose bound is another trait in each of the two workspaces that have the file.
+#[test]
+fn a_bound_is_read_for_the_crate_that_asks() {
+    let manifest = |name: &str, rest: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n{rest}")
+    };
+    let body = "[features]\nfirst = []\nsecond = []\n[dependencies]\none = { path = \"../one\" }\ntwo = { path = \"../two\" }\n[workspace]\n";
+    let user = |of: &str, feature: &str, at: &str| {
+        format!(
+            "[dependencies]\n{of} = {{ path = \"{at}/{of}\" }}\nbody = {{ path = \"{at}/body\", features = [\"{feature}\"] }}\n[workspace]\nexclude = [\"example\", \"body\", \"one\", \"two\"]\n"
+        )
+    };
+    let implementing = |of: &str| {
+        format!(
+            "pub struct Own;\n\nimpl body::Body for Own {{\n    type Data = {of}::Bytes;\n}}\n\npub struct Other;\n"
+        )
+    };
+    let library = "pub trait Buf {}\n\npub struct Bytes;\n\nimpl Buf for Bytes {}\n";
+    let files = [
+        ("Cargo.toml", manifest("judged", &user("one", "first", "."))),
+        ("src/lib.rs", implementing("one")),
+        ("example/Cargo.toml", manifest("example", &user("two", "second", ".."))),
+        ("example/src/lib.rs", implementing("two")),
+        ("one/Cargo.toml", manifest("one", "[workspace]\n")),
+        ("one/src/lib.rs", library.to_owned()),
+        ("two/Cargo.toml", manifest("two", "[workspace]\n")),
+        ("two/src/lib.rs", library.to_owned()),
+        ("body/Cargo.toml", manifest("body", body)),
+        (
+            "body/src/lib.rs",
+            "#[cfg(feature = \"first\")]\nuse one::Buf;\n#[cfg(feature = \"second\")]\nuse two::Buf;\n\n\
+             #[cfg(any(feature = \"first\", feature = \"second\"))]\npub trait Body {\n    type Data: Buf;\n}\n"
+                .to_owned(),
+        ),
+    ];
+    let files: Vec<(&str, &str)> = files.iter().map(|it| (it.0, it.1.as_str())).collect();
+    let (_directory, mut it) = fixture(&files);
+    it.fill();
+    for file in ["src/lib.rs", "example/src/lib.rs"] {
+        let of = if file.starts_with("example") { "two" } else { "one" };
+        let mut broken = |data: &str| {
+            let another = format!("pub struct Other;\n\nimpl body::Body for Other {{\n    type Data = {data};\n}}\n");
+            let (after, edits) = it.change(file, "pub struct Other;\n", &another);
+            let before = it.files.clone();
+            it.rust.impact_of(&before, &after, &edits, None).impact.broken.len()
+        };
+        assert_eq!(broken(&format!("{of}::Bytes")), 0, "{file}");
+        assert_eq!(broken("Own"), 1, "{file}");
+    }
+}
