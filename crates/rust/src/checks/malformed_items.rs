@@ -385,7 +385,7 @@ fn unknown_capture(node: &SyntaxNode, add: &mut Add<'_>) {
     }
     for it in list.use_bound_generic_args() {
         let ast::UseBoundGenericArg::NameRef(it) = it else { continue };
-        if !known.contains(&*it.text()) {
+        if !known.contains(it.text()) {
             let message = format!("cannot find type or const parameter `{}` in this scope", it.text());
             add(it.syntax(), Code::E0800, &message);
         }

@@ -127,6 +127,7 @@ impl Rust {
             && new_doctests.is_empty()
             && let Some(mut change_impact) = view_before().ask(|it| Ok(of_layout(it, &deltas, &edit)))?
         {
+            crate_scopes::unjudged(&edit).into_iter().for_each(|it| change_impact.lacks(it));
             note_unplanned(edits, planned, &mut change_impact);
             return Ok(change_impact);
         }
@@ -164,7 +165,7 @@ impl Rust {
         let errors_before = errors_of(&affected, Side::Before, view_before)?;
         let mut crates_before = CrateGraphBuilder::default();
         let mut errors_of_files = ErrorsOfFiles::default();
-        let mut changes = view_before().ask(|it| Ok(crate_scopes::changed_scopes(it, &edit, Side::Before)))?;
+        let mut changes = view_before().ask(|it| Ok(crate_scopes::changed_scopes(it, &edit)))?;
         if let Some(crates) = crates {
             crates_before = self.crates_of(&self.workspaces, &[]).0;
             changes.extend(crate_changes(&crates_before, &self.crates_of(&crates.workspaces, &[]).0));
@@ -251,7 +252,7 @@ impl Rust {
             without_tests.into_iter().for_each(|it| change_impact.lacks_tests(it));
             Ok(change_impact)
         })?;
-        changes.extend(self.view_of(after, here).ask(|it| Ok(crate_scopes::changed_scopes(it, &edit, Side::After)))?);
+        changes.extend(self.view_of(after, here).ask(|it| Ok(crate_scopes::changed_scopes(it, &edit)))?);
         if crates.is_some() {
             // The roots of new targets are files by now.
             changes.extend(crate_changes(&crates_before, &self.crates_of(&self.workspaces, &[]).0));

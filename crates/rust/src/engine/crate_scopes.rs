@@ -9,7 +9,7 @@ use ra_ap_syntax::ast::{HasAttrs as _, HasModuleItem as _, HasName as _};
 use ra_ap_syntax::{AstNode as _, Edition, SourceFile, ast};
 
 use super::other_crates::{CrateChange, Reach};
-use crate::impact::edit_context::{EditContext, Side};
+use crate::impact::edit_context::EditContext;
 use crate::view::Context;
 use semdex_engine::files::File;
 use semdex_model::{Missing, MissingCode};
@@ -28,16 +28,12 @@ struct Statements {
     attributes: BTreeSet<(String, String)>,
     /// What `extern crate` items say, by the names that they give.
     crates: BTreeMap<String, String>,
-    /// The modules with `#[macro_use]`, and how many others are before each.
-    macros: Vec<(String, usize)>,
+    /// The modules in their order, and whether each has `#[macro_use]`.
+    modules: Vec<(String, bool)>,
 }
 
 impl Statements {
     fn of(file: &File) -> Statements {
-        let has = |it: &str| memchr::memmem::find(file.text.as_bytes(), it.as_bytes()).is_some();
-        if !has("#![") && !has("extern") && !has("macro_use") {
-            return Statements::default();
-        }
         let tree = SourceFile::parse(&file.text, Edition::CURRENT).tree();
         let mut found = Statements::default();
         for attribute in tree.attrs().filter(|it| it.excl_token().is_some()) {
@@ -48,7 +44,6 @@ impl Statements {
             });
             found.attributes.extend(names.filter(|it| !INERT.contains(&&**it)).map(|it| (it, text.clone())));
         }
-        let mut modules = 0;
         for item in tree.items() {
             match item {
                 ast::Item::ExternCrate(it) => {
@@ -57,14 +52,9 @@ impl Statements {
                     found.crates.extend(name.map(|name| (name, compact(&it))));
                 }
                 ast::Item::Module(it) => {
-                    if it
-                        .attrs()
-                        .flat_map(|it| it.skip_cfg_attrs())
-                        .any(|it| it.as_simple_atom().is_some_and(|it| it == "macro_use"))
-                    {
-                        found.macros.push((it.name().map(|it| it.text().to_string()).unwrap_or_default(), modules));
-                    }
-                    modules += 1;
+                    let mut attributes = it.attrs().flat_map(|it| it.skip_cfg_attrs());
+                    let has_macros = attributes.any(|it| it.as_simple_atom().is_some_and(|it| it == "macro_use"));
+                    found.modules.extend(it.name().map(|it| (it.text().to_string(), has_macros)));
                 }
                 _ => {}
             }
@@ -78,7 +68,7 @@ impl Statements {
         if attributes.iter().any(|it| OF_CONTENT.contains(&&*it.0)) {
             return Some(Reach::Dependents);
         }
-        if !attributes.is_empty() || self.macros != other.macros {
+        if !attributes.is_empty() || self.users_of_macros(other) != other.users_of_macros(self) {
             return Some(Reach::Crate);
         }
         let names = self.crates.keys().chain(other.crates.keys());
@@ -91,6 +81,23 @@ impl Statements {
         let is_whole = names.iter().any(has_macros);
         Some(if is_whole { Reach::Crate } else { Reach::Names(names.into_iter().cloned().collect()) })
     }
+
+    /// By each module with `#[macro_use]` those after it, which see its macros, as far as the other file has them too.
+    fn users_of_macros(&self, other: &Statements) -> BTreeMap<&str, BTreeSet<&str>> {
+        let is_common = |it: &&(String, bool)| other.modules.iter().any(|of| of.0 == it.0);
+        let after = |at: usize| self.modules[at + 1..].iter().filter(is_common).map(|it| it.0.as_str()).collect();
+        let with_macros = self.modules.iter().enumerate().filter(|it| it.1.1);
+        with_macros.map(|(at, it)| (it.0.as_str(), after(at))).collect()
+    }
+}
+
+/// Whether an edit of a file that stays may state something else.
+fn may_state_else(edit: &EditContext, index: usize) -> bool {
+    let (old, new) = (&edit.olds[index], &edit.news[index]);
+    let names_macros = |it: &File| memchr::memmem::find(it.text.as_bytes(), b"macro_use").is_some();
+    let stays = old.path == new.path && !old.text.is_empty() && !new.text.is_empty();
+    // Attributes of a module belong to its item.
+    stays && (!edit.scope_changes[index].is_empty() || names_macros(old) || names_macros(new))
 }
 
 /// The text of a node without white space and comments.
@@ -100,12 +107,11 @@ fn compact(of: &impl ra_ap_syntax::AstNode) -> String {
 }
 
 /// The crates for which an edit states something else.
-pub(crate) fn changed_scopes(cx: &Context<'_>, edit: &EditContext, side: Side) -> Vec<CrateChange> {
+pub(crate) fn changed_scopes(cx: &Context<'_>, edit: &EditContext) -> Vec<CrateChange> {
     let mut changes = Vec::new();
-    for (old, new) in edit.olds.iter().zip(&edit.news).filter(|it| it.0.path == it.1.path) {
-        let (was, is) = (Statements::of(old), Statements::of(new));
-        let path = if side == Side::Before { &old.path } else { &new.path };
-        let Some(id) = cx.file_id(path).filter(|_| was != is) else { continue };
+    for index in (0..edit.olds.len()).filter(|it| may_state_else(edit, *it)) {
+        let (was, is) = (Statements::of(&edit.olds[index]), Statements::of(&edit.news[index]));
+        let Some(id) = cx.file_id(&edit.olds[index].path).filter(|_| was != is) else { continue };
         let roots: BTreeSet<FileId> = roots_of(cx, id).collect();
         for root_file in roots {
             let reach = was.reach(&is, root_file == id);
@@ -123,11 +129,14 @@ fn roots_of(cx: &Context<'_>, file: FileId) -> impl Iterator<Item = FileId> {
 /// What is not known of an edit because lints are not judged, and because rust-analyzer ignores an attribute.
 pub(crate) fn unjudged(edit: &EditContext) -> Vec<Missing> {
     let mut found = Vec::new();
-    for (old, new) in edit.olds.iter().zip(&edit.news) {
+    for (index, (old, new)) in edit.olds.iter().zip(&edit.news).enumerate() {
         let known = raised_lints(old);
         for it in raised_lints(new).difference(&known) {
             let detail = format!("lints are not checked: `cargo check` tells what `{it}` refuses in `{}`", new.path);
             found.push(Missing::new(MissingCode::Unsupported, &*new.path, detail));
+        }
+        if !may_state_else(edit, index) {
+            continue;
         }
         let is_ignored = |it: &File| Statements::of(it).attributes.iter().any(|it| it.0 == "no_implicit_prelude");
         if is_ignored(old) != is_ignored(new) {

@@ -35,3 +35,23 @@ fn a_load_ends_at_its_deadline() {
         assert!(status.is_empty() || status.contains("State:\tZ"), "{status}");
     }
 }
+
+/// A package below a workspace that neither has it as a member nor excludes it is built by nothing: no answer lacks it.
+#[test]
+fn a_package_of_no_workspace_is_no_gap() {
+    let package = |name: &str| format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+    let (own, other) = (package("own"), package("other"));
+    let (_directory, mut it) = fixture(&[
+        ("Cargo.toml", "[workspace]\nmembers = [\"own\"]\nresolver = \"3\"\n"),
+        ("own/Cargo.toml", &own),
+        ("own/src/lib.rs", "pub fn one() {}\n\npub fn user() {\n    one()\n}\n"),
+        ("other/Cargo.toml", &other),
+        ("other/src/lib.rs", "pub fn two() {}\n"),
+    ]);
+    it.fill();
+    let (after, edits) = it.change("own/src/lib.rs", "pub fn one()", "pub fn won()");
+    let before = it.files.clone();
+    let impact = it.rust.impact_of(&before, &after, &edits, None);
+    assert_eq!(impact.impact.broken.len(), 1);
+    assert_eq!(impact.coverage.missing, []);
+}

@@ -95,12 +95,18 @@ fn a_stricter_lint_makes_an_answer_incomplete() {
     let (_directory, mut it) = fixture(FILES);
     it.fill();
     let mut missing = |statement: &str| -> Vec<String> {
-        let (after, edits) = it.change(LIB, ALLOC, &format!("{statement}\n{ALLOC}"));
+        let at = if statement.starts_with("#!") { ALLOC } else { "pub fn top()" };
+        let (after, edits) = it.change(LIB, at, &format!("{statement}\n{at}"));
         let before = it.files.clone();
         let impact = it.rust.impact_of(&before, &after, &edits, None);
         impact.coverage.missing.iter().map(|it| it.detail.clone()).collect()
     };
-    for it in ["#![deny(missing_docs)]", "#![forbid(unsafe_code, clippy::all)]", "#![no_implicit_prelude]"] {
+    for it in [
+        "#![deny(missing_docs)]",
+        "#[deny(unused_variables)]",
+        "#![forbid(unsafe_code, clippy::all)]",
+        "#![no_implicit_prelude]",
+    ] {
         assert_eq!(missing(it).len(), 1, "{it}");
     }
     for it in ["#![deny(clippy::all)]", "#![warn(missing_docs)]", "#![allow(dead_code)]", "#![doc = \"deny(x)\"]"] {
