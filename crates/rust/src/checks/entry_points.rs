@@ -5,7 +5,7 @@ use ra_ap_syntax::ast::{HasAttrs as _, HasGenericParams as _, HasName as _};
 use ra_ap_syntax::{AstNode as _, SyntaxKind, ast};
 
 use super::bounds;
-use super::malformed_items::Add;
+use super::report::Add;
 use crate::finding::code::Code;
 use crate::syntax::is_builtin;
 use crate::view::Context;

@@ -3,7 +3,7 @@
 use ra_ap_syntax::ast::{HasGenericParams as _, HasName as _, HasTypeBounds as _};
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, ast};
 
-use super::malformed_items::Add;
+use super::report::Add;
 use crate::finding::code::Code;
 
 /// For an item and the nodes of its head.

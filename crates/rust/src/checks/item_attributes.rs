@@ -8,10 +8,10 @@ use ra_ap_syntax::ast::{HasAttrs as _, HasName as _};
 use ra_ap_syntax::{AstNode as _, Edition, NodeOrToken, SyntaxKind, SyntaxNode, T, ast};
 
 use super::derive_expansion::OF_THE_COMPILER;
-use super::malformed_items::Add;
+use super::report::Add;
 use super::{entry_points, representations};
 use crate::finding::code::Code;
-use crate::syntax::attributes::derives_in;
+use crate::syntax::attributes::{arguments, derives_in};
 use crate::syntax::is_builtin;
 use crate::view::Context;
 
@@ -63,21 +63,6 @@ pub(super) fn malformed_attributes(cx: &Context<'_>, item: &SyntaxNode, add: &mu
             _ => {}
         }
     }
-}
-
-/// The arguments between the brackets of an attribute: the tokens of each, without white space.
-pub(super) fn arguments(list: &ast::TokenTree) -> Vec<Vec<String>> {
-    let inner = list.syntax().children_with_tokens().collect::<Vec<_>>();
-    let inner = inner.get(1..inner.len().saturating_sub(1)).unwrap_or_default();
-    let mut found = vec![Vec::new()];
-    for part in inner.iter().filter(|it| !it.kind().is_trivia()) {
-        match part.kind() {
-            T![,] => found.push(Vec::new()),
-            _ => found.last_mut().into_iter().for_each(|it| it.push(part.to_string())),
-        }
-    }
-    found.retain(|it| !it.is_empty());
-    found
 }
 
 /// The compiler takes one word: `always` or `never`.

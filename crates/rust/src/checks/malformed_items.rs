@@ -7,6 +7,7 @@ use ra_ap_hir::{Adt, AssocItem, HasVisibility as _, ModuleDef, PathResolution, T
 use ra_ap_syntax::ast::{HasAttrs as _, HasGenericArgs as _, HasGenericParams as _, HasName as _, HasTypeBounds as _};
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, ast};
 
+use super::report::Add;
 use super::{bounds, entry_points, exhaustive, generic_parameters, item_attributes, report, sized};
 use crate::finding::RawDiagnostic;
 use crate::finding::code::Code;
@@ -269,8 +270,6 @@ fn private_in_public(cx: &Context<'_>, item: &ast::TypeAlias, add: &mut Add<'_>)
         add(item.syntax(), Code::E0446, &message);
     }
 }
-
-pub(super) type Add<'a> = dyn FnMut(&SyntaxNode, Code, &str) + 'a;
 
 /// A visibility on what has that of the type or trait around it.
 fn visibility(item: &SyntaxNode, add: &mut Add<'_>) {

@@ -62,6 +62,9 @@ pub(crate) fn reported_range(cx: &Context<'_>, node: &SyntaxNode) -> FileRange {
     places::reported_at(cx, InFile::new(cx.sema.hir_file_for(node), node.text_range()))
 }
 
+/// Adds an error at a node.
+pub(super) type Add<'a> = dyn FnMut(&SyntaxNode, Code, &str) + 'a;
+
 /// The syntax errors of a text.
 pub(crate) fn syntax_errors(file: &File) -> impl Iterator<Item = Finding> + '_ {
     file.outline().errors.iter().map(|error| Finding {

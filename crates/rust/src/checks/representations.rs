@@ -3,8 +3,9 @@
 use ra_ap_syntax::ast::{HasAttrs as _, HasName as _};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
-use super::malformed_items::Add;
+use super::report::Add;
 use crate::finding::code::Code;
+use crate::syntax::attributes::arguments;
 
 const INTEGERS: [&str; 12] = ["i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize"];
 const OTHERS: [&str; 6] = ["C", "Rust", "align", "packed", "simd", "transparent"];
@@ -27,7 +28,7 @@ pub(super) fn malformed_representation(item: &ast::Adt, add: &mut Add<'_>) {
             add(attribute.syntax(), Code::E0539, "malformed `repr` attribute input");
             continue;
         };
-        hints.extend(super::item_attributes::arguments(&list).into_iter().filter_map(|it| {
+        hints.extend(arguments(&list).into_iter().filter_map(|it| {
             let (name, rest) = it.split_first()?;
             Some(Hint { name: name.clone(), rest: rest.concat(), at: meta.syntax().clone() })
         }));

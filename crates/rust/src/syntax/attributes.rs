@@ -116,6 +116,21 @@ impl Attributes {
     }
 }
 
+/// The arguments between the brackets of an attribute: the tokens of each, without white space.
+pub(crate) fn arguments(list: &ast::TokenTree) -> Vec<Vec<String>> {
+    let inner = list.syntax().children_with_tokens().collect::<Vec<_>>();
+    let inner = inner.get(1..inner.len().saturating_sub(1)).unwrap_or_default();
+    let mut found = vec![Vec::new()];
+    for part in inner.iter().filter(|it| !it.kind().is_trivia()) {
+        match part.kind() {
+            SyntaxKind::COMMA => found.push(Vec::new()),
+            _ => found.last_mut().into_iter().for_each(|it| it.push(part.to_string())),
+        }
+    }
+    found.retain(|it| !it.is_empty());
+    found
+}
+
 /// The condition of a `cfg` attribute.
 pub(crate) fn cfg_condition(attribute: &ast::Attr) -> Option<CfgExpr> {
     match attribute.meta()? {
