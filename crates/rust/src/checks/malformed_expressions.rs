@@ -17,6 +17,7 @@ pub(crate) fn malformed_node(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<
         SyntaxKind::BREAK_EXPR | SyntaxKind::CONTINUE_EXPR => in_labeled_block(node),
         SyntaxKind::DYN_TRAIT_TYPE => bare_object(cx, node),
         SyntaxKind::IDENT_PAT => named_as_variant(cx, node),
+        SyntaxKind::GENERIC_ARG_LIST => bound_twice(node),
         _ => None,
     };
     if let Some((code, message)) = found {
@@ -85,6 +86,21 @@ fn bare_object(cx: &Context<'_>, node: &SyntaxNode) -> Malformed {
     it.type_bound_list()?;
     let edition = cx.sema.scope(node)?.krate().edition(cx.db);
     (edition >= Edition::Edition2021).then(|| (Code::E0782, "expected a type, found a trait".to_owned()))
+}
+
+/// `Iterator<Item = u8, Item = u8>`
+fn bound_twice(node: &SyntaxNode) -> Malformed {
+    let list = ast::GenericArgList::cast(node.clone())?;
+    let mut known = Vec::new();
+    for it in list.generic_args() {
+        let ast::GenericArg::AssocTypeArg(it) = it else { continue };
+        let name = it.name_ref()?.text().to_string();
+        if known.contains(&name) && it.ty().is_some() {
+            return Some((Code::E0719, format!("the value of the associated type `{name}` is already specified")));
+        }
+        known.push(name);
+    }
+    None
 }
 
 /// A new variable with the name of a variant of the type that it takes: the compiler denies it, since it takes any value.

@@ -319,6 +319,10 @@ fn argument_order(node: &SyntaxNode, add: &mut Add<'_>) {
 }
 
 fn function(item: &ast::Fn, add: &mut Add<'_>) {
+    let result = item.ret_type().and_then(|it| it.ty()).filter(|_| item.body().is_some());
+    if let Some(ast::Type::DynTraitType(it)) = result.filter(|_| item.async_token().is_none()) {
+        add(it.syntax(), Code::E0746, "return type cannot be a trait object without pointer indirection");
+    }
     let list = item.syntax().parent().filter(|it| ast::AssocItemList::can_cast(it.kind()));
     let block = list.as_ref().and_then(|it| it.parent()).and_then(ast::Impl::cast);
     if item.const_token().is_some() && block.is_some_and(|it| it.trait_().is_some()) {

@@ -190,7 +190,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         id: RuleId::MalformedExpressions,
         about: "expressions, patterns and types that the compiler refuses by their form",
-        codes: &[E0030, E0170, E0579, E0695, E0745, E0782],
+        codes: &[E0030, E0170, E0579, E0695, E0719, E0745, E0782],
         when: When::Always,
         check: Check::Node { in_expansions: false, check: malformed_expressions::malformed_node },
     },

@@ -10,8 +10,12 @@ use crate::finding::RawDiagnostic;
 use crate::finding::code::Code;
 use crate::view::Context;
 
-/// The undeclared lifetimes of an item, and of what attribute macros make of it or of the items inside.
+/// The undeclared lifetimes of an item, and of what attribute macros make of it or of the items inside. A module
+/// declares none, and the items in it are judged by themselves.
 pub(crate) fn undeclared_lifetimes(cx: &Context<'_>, item: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
+    if ast::Module::can_cast(item.kind()) {
+        return;
+    }
     let mut declared = Vec::new();
     let around: Vec<SyntaxNode> = item.ancestors().skip(1).collect();
     for it in around.into_iter().rev() {
@@ -28,6 +32,7 @@ fn visit(cx: &Context<'_>, node: &SyntaxNode, declared: &mut Vec<String>, out: &
         return;
     }
     if let Some(item) = ast::Item::cast(node.clone())
+        && node.descendants().any(|it| ast::Lifetime::can_cast(it.kind()))
         && let Some(made) = cx.sema.expand_attr_macro(&item)
     {
         let made = made.value.value;

@@ -86,7 +86,7 @@ codes! {
     E0608 Bodies, E0609 Bodies, E0614 Bodies, E0615 Bodies, E0616 Bodies, E0618 Bodies, E0620 Bodies, E0624 Bodies,
     E0631 Bodies, E0634 Items, E0637 Names, E0638 Bodies, E0639 Bodies, E0642 Names, E0643 Items, E0658 Bodies,
     E0659 Names, E0665 Names, E0666 Names, E0689 Bodies, E0692 Items, E0693 Names, E0695 Items,
-    E0703 Names, E0710 Names, E0726 Names, E0728 Bodies, E0731 Items, E0732 Items, E0733 Patterns, E0734 Names,
-    E0735 Names, E0737 Items, E0740 Items, E0745 Bodies, E0747 Items, E0752 Items, E0769 Bodies, E0770 Names,
+    E0703 Names, E0710 Names, E0719 Items, E0726 Names, E0728 Bodies, E0731 Items, E0732 Items, E0733 Patterns, E0734 Names,
+    E0735 Names, E0737 Items, E0740 Items, E0746 Bodies, E0745 Bodies, E0747 Items, E0752 Items, E0769 Bodies, E0770 Names,
     E0774 Names, E0777 Names, E0782 Items, E0790 Bodies, E0800 Names, E0801 Items, E0805 Names,
 }
