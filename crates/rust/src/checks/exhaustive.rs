@@ -226,7 +226,8 @@ fn range(cx: &Context<'_>, of: &ast::RangePat) -> Option<Shape> {
     Some(Shape::Range([first, last], all))
 }
 
-fn number(of: &ast::LiteralPat) -> Option<i128> {
+/// The value of a number, a character or a byte.
+pub(super) fn number(of: &ast::LiteralPat) -> Option<i128> {
     let value = match of.literal()?.kind() {
         ast::LiteralKind::IntNumber(it) => i128::try_from(it.value().ok()?).ok()?,
         ast::LiteralKind::Char(it) => i128::from(u32::from(it.value().ok()?)),

@@ -4,7 +4,7 @@ use ra_ap_hir::Adt;
 use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, Edition, SyntaxKind, SyntaxNode, ast};
 
-use super::report;
+use super::{exhaustive, report};
 use crate::finding::RawDiagnostic;
 use crate::finding::code::Code;
 use crate::view::Context;
@@ -43,13 +43,7 @@ fn empty_range(node: &SyntaxNode) -> Malformed {
 
 fn value(of: &ast::Pat) -> Option<i128> {
     let ast::Pat::LiteralPat(of) = of else { return None };
-    let value = match of.literal()?.kind() {
-        ast::LiteralKind::IntNumber(it) => i128::try_from(it.value().ok()?).ok()?,
-        ast::LiteralKind::Char(it) => i128::from(u32::from(it.value().ok()?)),
-        ast::LiteralKind::Byte(it) => i128::from(it.value().ok()?),
-        _ => return None,
-    };
-    Some(if of.minus_token().is_some() { -value } else { value })
+    exhaustive::number(of)
 }
 
 /// `&raw const 2`

@@ -46,7 +46,6 @@ const CONVENTIONS: [&str; 27] = [
 
 /// For an item and the nodes of its head.
 pub(crate) fn malformed(cx: &Context<'_>, item: &SyntaxNode, head: &[SyntaxNode], out: &mut Vec<RawDiagnostic>) {
-    let mut made = Vec::new();
     let mut add = |at: &SyntaxNode, code: Code, message: &str| {
         out.push(report::raw_diagnostic(cx, at, code, message.to_owned()));
     };
@@ -78,9 +77,6 @@ pub(crate) fn malformed(cx: &Context<'_>, item: &SyntaxNode, head: &[SyntaxNode]
             add(it.syntax(), Code::E0703, &format!("invalid ABI: found `{name}`"));
         }
     }
-    if let Some(it) = ast::Impl::cast(item.clone()) {
-        made_again(cx, &it, &mut made);
-    }
     match ast::Item::cast(item.clone()) {
         Some(ast::Item::Fn(it)) => {
             function(&it, &mut add);
@@ -89,7 +85,10 @@ pub(crate) fn malformed(cx: &Context<'_>, item: &SyntaxNode, head: &[SyntaxNode]
             entry_points::unfit_main(cx, &it, &mut add);
             refutable_parameters(cx, &it, &mut add);
         }
-        Some(ast::Item::Impl(it)) => block(cx, &it, &mut add),
+        Some(ast::Item::Impl(it)) => {
+            block(cx, &it, &mut add);
+            made_again(cx, &it, &mut add);
+        }
         Some(ast::Item::Enum(it)) => discriminants(&it, &mut add),
         Some(ast::Item::TypeAlias(it)) => {
             alias(&it, &mut add);
@@ -114,7 +113,6 @@ pub(crate) fn malformed(cx: &Context<'_>, item: &SyntaxNode, head: &[SyntaxNode]
         short_lived_fields(&it, head, &mut add);
         unsized_fields(cx, &it, &mut add);
     }
-    out.append(&mut made);
 }
 
 /// An item that ends where its value or type should follow. In a trait, and for a static in an `extern` block, it may.
@@ -330,13 +328,17 @@ fn function(item: &ast::Fn, add: &mut Add<'_>) {
     }
     if list.is_some() && item.body().is_none() {
         let patterns = item.param_list().into_iter().flat_map(|it| it.params()).filter_map(|it| it.pat());
-        let is_plain = |it: &ast::Pat| match it {
-            ast::Pat::IdentPat(it) => it.mut_token().is_none() && it.ref_token().is_none() && it.pat().is_none(),
-            it => matches!(it, ast::Pat::WildcardPat(_)),
-        };
-        for it in patterns.into_iter().filter(|it| !is_plain(it)) {
+        for it in patterns.into_iter().filter(|it| !is_name_alone(it)) {
             add(it.syntax(), Code::E0642, "patterns aren't allowed in functions without bodies");
         }
+    }
+}
+
+/// Whether a pattern is a name or `_`, as parameters of functions without a body have to be.
+fn is_name_alone(pattern: &ast::Pat) -> bool {
+    match pattern {
+        ast::Pat::IdentPat(it) => it.mut_token().is_none() && it.ref_token().is_none() && it.pat().is_none(),
+        it => matches!(it, ast::Pat::WildcardPat(_)),
     }
 }
 
@@ -354,11 +356,7 @@ fn foreign(item: &ast::Fn, add: &mut Add<'_>) {
     if generics.next().is_some() {
         add(item.syntax(), Code::E0044, "foreign items may not have type or const parameters");
     }
-    let is_plain = |it: &ast::Pat| match it {
-        ast::Pat::IdentPat(it) => it.mut_token().is_none() && it.ref_token().is_none() && it.pat().is_none(),
-        it => matches!(it, ast::Pat::WildcardPat(_)),
-    };
-    for it in parameters.iter().filter_map(|it| it.pat()).filter(|it| !is_plain(it)) {
+    for it in parameters.iter().filter_map(|it| it.pat()).filter(|it| !is_name_alone(it)) {
         add(it.syntax(), Code::E0130, "patterns aren't allowed in foreign function declarations");
     }
 }
@@ -406,7 +404,7 @@ fn unknown_module(cx: &Context<'_>, item: &SyntaxNode, add: &mut Add<'_>) {
 }
 
 /// Members that a block writes, or has a macro write, beside one of the same name that a macro call of it makes.
-fn made_again(cx: &Context<'_>, item: &ast::Impl, out: &mut Vec<RawDiagnostic>) {
+fn made_again(cx: &Context<'_>, item: &ast::Impl, add: &mut Add<'_>) {
     let mut parts = item.assoc_item_list().into_iter().flat_map(|it| it.assoc_items());
     let Some(of) = cx.sema.to_def(item).filter(|_| parts.any(|it| matches!(it, ast::AssocItem::MacroCall(_)))) else {
         return;
@@ -424,8 +422,7 @@ fn made_again(cx: &Context<'_>, item: &ast::Impl, out: &mut Vec<RawDiagnostic>) 
         let is_made = cx.sema.hir_file_for(&node).is_macro();
         let is_type = matches!(it, AssocItem::TypeAlias(_));
         if known.insert((name.clone(), is_type), is_made).is_some_and(|it| it || is_made) {
-            let message = format!("duplicate definitions with name `{name}`");
-            out.push(report::raw_diagnostic(cx, &node, code, message));
+            add(&node, code, &format!("duplicate definitions with name `{name}`"));
         }
     }
 }

@@ -10,6 +10,7 @@ use super::bounds::bound_path;
 use super::report;
 use crate::finding::RawDiagnostic;
 use crate::finding::code::Code;
+use crate::syntax::declaration::free_alias_around;
 use crate::view::Context;
 
 /// Names that are types in a path, whatever module has the same name.
@@ -148,9 +149,7 @@ fn as_object(cx: &Context<'_>, ty: &ast::DynTraitType) -> Option<Misuse> {
     }
     let (path, of) = traits.into_iter().next()?;
     // The compiler checks an alias where it is used.
-    let alias = ty.syntax().ancestors().find_map(ast::TypeAlias::cast);
-    let is_free = |it: &ast::TypeAlias| it.syntax().parent().is_some_and(|it| !ast::AssocItemList::can_cast(it.kind()));
-    if alias.is_some_and(|it| is_free(&it)) {
+    if free_alias_around(ty.syntax()).is_some() {
         return None;
     }
     of.dyn_compatibility(cx.db)?;

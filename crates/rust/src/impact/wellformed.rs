@@ -17,6 +17,7 @@ use crate::checks::bounds::bound_path;
 use crate::checks::report::Unmet;
 use crate::index::search::Occurrence;
 use crate::names::instances;
+use crate::syntax::declaration::free_alias_around;
 use crate::syntax::positions::{self, span};
 use crate::usages;
 use crate::view::Context;
@@ -391,11 +392,8 @@ pub(crate) fn through_alias(cx: &Context<'_>, place: &SyntaxNode) -> Option<Vec<
     Some(uses)
 }
 
-/// The alias around a place that belongs to no trait or `impl`.
 fn alias_around(cx: &Context<'_>, place: &SyntaxNode) -> Option<TypeAlias> {
-    let alias = place.ancestors().find_map(ast::TypeAlias::cast)?;
-    let is_free = alias.syntax().parent().is_some_and(|it| !ast::AssocItemList::can_cast(it.kind()));
-    cx.sema.to_def(&alias).filter(|_| is_free)
+    cx.sema.to_def(&free_alias_around(place)?)
 }
 
 /// Blocks within bodies that implement a trait: nothing outside the body knows them.

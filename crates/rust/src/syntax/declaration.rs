@@ -254,3 +254,10 @@ pub(crate) fn declared_name(item: &ast::Item) -> Option<ast::Name> {
         | ast::Item::Use(_) => None,
     }
 }
+
+/// The alias around a node, if it belongs to no trait or `impl`: the compiler checks such a one where it is used.
+pub(crate) fn free_alias_around(node: &SyntaxNode) -> Option<ast::TypeAlias> {
+    let alias = node.ancestors().find_map(ast::TypeAlias::cast)?;
+    let is_free = alias.syntax().parent().is_some_and(|it| !ast::AssocItemList::can_cast(it.kind()));
+    is_free.then_some(alias)
+}
