@@ -122,6 +122,8 @@ pub(crate) struct Replacement {
 pub(crate) struct Context<'a> {
     /// The file that their text is part of: its unit of indentation is used for new lines.
     pub(crate) file: &'a str,
+    /// The file up to their text.
+    pub(crate) before: &'a str,
     /// The lines of the file around their text: they show what it is indented with.
     pub(crate) around: &'a str,
     /// Their text begins with the first token of a line.
@@ -138,6 +140,7 @@ impl<'a> Context<'a> {
     fn whole(file: &'a str) -> Context<'a> {
         Context {
             file,
+            before: "",
             around: file,
             begins_line: true,
             recalled: false,
@@ -240,6 +243,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
     /// The parts of their text to replace, in order.
     pub(crate) fn patches(&self) -> Result<Vec<Replacement>, Conflict> {
         self.check_line_ends()?;
+        self.check_rewritten_lines()?;
         let mut made: Vec<Replacement> = Vec::new();
         // The first token of each text whose gap is not merged yet.
         let mut next = [0; 3];
@@ -359,6 +363,29 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         Ok(())
     }
 
+    /// A sign that an author recalls otherwise, between two changes of its line, may be a part of what the author rewrites.
+    fn check_rewritten_lines(&self) -> Result<(), Conflict> {
+        let line = |at: usize| self.lines[0].get(at.min(self.base.len().saturating_sub(1)));
+        let signs =
+            |tokens: &Tokens, range: &Range<usize>| tokens.slice(range.clone()).all(|it| !it.starts_with(is_word));
+        let is_between = |it: &&[Cluster]| {
+            let [before, sign, after] = it else { return false };
+            let lines =
+                [before.base.end.saturating_sub(1), sign.base.start, after.base.start.saturating_sub(1)].map(line);
+            !sign.is_ours
+                && before.is_ours
+                && after.is_ours
+                && lines[0] == lines[1]
+                && lines[1] == lines[2]
+                && signs(self.base, &sign.base)
+                && signs(self.theirs, &sign.theirs)
+        };
+        match self.clusters.windows(3).find(is_between).filter(|_| self.context.recalled) {
+            Some(it) => Err(self.conflict(SAME_TOKENS, it[1].ranges())),
+            None => Ok(()),
+        }
+    }
+
     /// Among equal words nobody knows which ones are new: where both changes move a line end among them, each to another
     /// place, neither layout is right for the result.
     fn check_line_ends(&self) -> Result<(), Conflict> {
@@ -403,7 +430,11 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             };
             !cluster.base.is_empty() && breaks(self.ours, &cluster.ours) == breaks(self.theirs, &cluster.theirs)
         };
-        if (length.min(1)..length.max(1)).any(is_wrapped) && !agrees() {
+        // Which of two equal tokens goes is known only where both are wrapped alike.
+        let is_either = || self.context.recalled && cluster.ours.is_empty() && self.is_beside_equal(&cluster.base);
+        if (length.min(1)..length.max(1)).any(is_wrapped) && !agrees()
+            || is_either() && [0, length].into_iter().any(is_wrapped)
+        {
             return Err(self.conflict(OTHER_WRAPPING, cluster.ranges()));
         }
         Ok(())
@@ -464,10 +495,14 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
                 let before = mapped(&map, our_left);
                 let is_edge = base.start == 0 || base.start == self.base.len();
                 let agrees = |made: &str| !is_edge && same(made, their_left);
+                // At the end of the texts, the line that follows there shows no indentation.
+                let ends = base.start == self.base.len() && our_left.contains('\n');
+                let at_end = |lines: &str| format!("{lines}\n{}", map.indentation(indent_of(our_left)));
                 if agrees(&after) || (!agrees(&before) && same(our_right, left) && base.start > 0) {
                     [before, their_left.to_owned()]
                 } else if agrees(&before) || same(our_left, left) {
-                    [their_left.to_owned(), after]
+                    let lines = their_left.rsplit_once('\n').filter(|_| ends);
+                    [lines.map_or(their_left.to_owned(), |it| at_end(it.0)), after]
                 } else if base.start == 0 {
                     [self.head(&map, [left, our_left, their_left]), after]
                 } else {
@@ -627,7 +662,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             pairs.retain(|it| it.0);
         }
         let pairs: Vec<IndentationPair<'a>> = pairs.into_iter().map(|it| it.1).collect();
-        IndentationMap::new(&pairs, [self.base.text, self.ours.text], self.units, self.with_tabs)
+        IndentationMap::new(&pairs, [self.base.text, self.ours.text], self.units, self.with_tabs, self.context.before)
     }
 
     /// Whether they kept a word of the line that begins with this token.

@@ -4,6 +4,7 @@
 //! Hyyrö 2003), so that a search text of a screenful is compared in less than a millisecond.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 use semdex_model::Span;
@@ -130,12 +131,12 @@ impl Masks {
 /// One column of the matrix of distances, as differences between neighbouring rows: a bit in `plus` where a row is one
 /// more than the row above it, in `minus` where it is one less.
 ///
-/// Only the first blocks are computed, as far as they can hold a distance up to the limit (Ukkonen's cut-off).
+/// Only those blocks are computed that can hold a distance up to the limit (Ukkonen's cut-off).
 struct Columns<'a> {
     masks: &'a Masks,
     limit: usize,
     blocks: Vec<Block>,
-    computed: usize,
+    computed: Range<usize>,
     work: usize,
 }
 
@@ -144,50 +145,59 @@ struct Block {
     minus: u64,
     /// The distance in its last row.
     distance: usize,
+    /// The bit of its last row.
+    last: u32,
 }
 
 impl<'a> Columns<'a> {
     fn new(masks: &'a Masks, limit: usize) -> Columns<'a> {
-        let last_row = |at: usize| masks.rows.min(64 * (at + 1));
-        let blocks = (0..masks.blocks).map(|at| Block { plus: u64::MAX, minus: 0, distance: last_row(at) }).collect();
-        Columns { masks, limit, blocks, computed: (limit / 64 + 1).min(masks.blocks), work: 0 }
+        let block = |at: usize| {
+            let rows = (masks.rows - 64 * at).min(64);
+            Block { plus: u64::MAX, minus: 0, distance: 64 * at + rows, last: rows as u32 - 1 }
+        };
+        let blocks = (0..masks.blocks).map(block).collect();
+        Columns { masks, limit, blocks, computed: 0..(limit / 64 + 1).min(masks.blocks), work: 0 }
     }
 
     /// The distance of the whole pattern to the text so far. `None` if it is certainly greater than the limit.
     fn distance(&self) -> Option<usize> {
-        (self.computed == self.blocks.len()).then(|| self.blocks.last().map_or(0, |it| it.distance))
+        (self.computed.end == self.blocks.len()).then(|| self.blocks.last().map_or(0, |it| it.distance))
     }
 
     /// The next character of the text. `enters` is by how much the row above the first one grows: 1, or 0 where a part
     /// of the text may begin without cost.
     fn push(&mut self, character: char, mut enters: i32) {
         let equal = self.masks.of.get(&character).unwrap_or(&self.masks.absent);
-        for (at, equal) in equal.iter().enumerate().take(self.computed) {
-            enters = self.advance(at, *equal, enters);
+        // In a block whose last row is as far beyond the limit as it has rows, all rows are beyond it.
+        let beyond = self.limit.saturating_add(64);
+        // They stay so, unless a part may begin without cost. The row above the next block then only grows.
+        while enters > 0 && self.computed.len() > 1 && self.blocks[self.computed.start].distance >= beyond {
+            self.computed.start += 1;
         }
-        let Some(last) = self.blocks.get(self.computed.saturating_sub(1)) else { return };
+        for (block, equal) in self.blocks[self.computed.clone()].iter_mut().zip(&equal[self.computed.start..]) {
+            enters = block.advance(*equal, enters);
+        }
+        self.work += self.computed.len();
+        let end = self.computed.end;
+        let Some(last) = self.blocks.get(end.saturating_sub(1)) else { return };
         let above = last.distance.saturating_add_signed(-(enters as isize));
-        if self.computed < self.blocks.len() && above <= self.limit {
-            let at = self.computed;
-            self.blocks[at] = Block { plus: u64::MAX, minus: 0, distance: above + self.rows_of(at) };
-            self.advance(at, equal[at], enters);
-            self.computed += 1;
+        if end < self.blocks.len() && above <= self.limit {
+            let block = &mut self.blocks[end];
+            *block = Block { plus: u64::MAX, minus: 0, distance: above + 1 + block.last as usize, last: block.last };
+            block.advance(equal[end], enters);
+            self.computed.end += 1;
         } else {
-            while self.computed > 1 && self.blocks[self.computed - 1].distance >= self.limit.saturating_add(64) {
-                self.computed -= 1;
+            while self.computed.len() > 1 && self.blocks[self.computed.end - 1].distance >= beyond {
+                self.computed.end -= 1;
             }
         }
     }
+}
 
-    fn rows_of(&self, block: usize) -> usize {
-        (self.masks.rows - 64 * block).min(64)
-    }
-
-    /// Computes the next column of a block. Returns by how much its last row grows.
-    fn advance(&mut self, at: usize, equal: u64, enters: i32) -> i32 {
-        self.work += 1;
-        let last = 1u64 << (self.rows_of(at) - 1);
-        let Block { plus, minus, distance } = &mut self.blocks[at];
+impl Block {
+    /// Computes the next column. Returns by how much the last row grows.
+    fn advance(&mut self, equal: u64, enters: i32) -> i32 {
+        let Block { plus, minus, distance, last } = self;
         let (up, down) = (u64::from(enters > 0), u64::from(enters < 0));
         let vertical = equal | *minus;
         let equal = equal | down;
@@ -196,7 +206,7 @@ impl<'a> Columns<'a> {
         let (rise, fall) = ((rises << 1) | up, (falls << 1) | down);
         *plus = fall | !(vertical | rise);
         *minus = rise & vertical;
-        let grows = i32::from(rises & last != 0) - i32::from(falls & last != 0);
+        let grows = (rises >> *last & 1) as i32 - (falls >> *last & 1) as i32;
         *distance = distance.saturating_add_signed(grows as isize);
         grows
     }

@@ -2,6 +2,8 @@
 //! repeat. In a search text they match nothing. In a new text they would take the place of code: [`added_elision`]
 //! compares the old text of a file with the new one.
 
+use std::sync::LazyLock;
+
 use rustc_hash::FxHashMap;
 use similar::{DiffOp, group_diff_ops};
 
@@ -331,8 +333,23 @@ const PHRASES: &str = "\
 /// The same as `etc`.
 const SO_ON: &str = "and so on|and so forth|et cetera|und so weiter";
 
-fn is_in(list: &str, word: &str) -> bool {
-    list.split(' ').any(|it| it == word)
+/// What a word says about omitted code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    Alone,
+    Strong,
+    Weak,
+    Noun,
+    Between,
+}
+
+fn meaning(word: &str) -> Option<Meaning> {
+    static MEANINGS: LazyLock<FxHashMap<&str, Meaning>> = LazyLock::new(|| {
+        use Meaning::{Alone, Between, Noun, Strong, Weak};
+        let lists = [(ALONE, Alone), (STRONG, Strong), (WEAK, Weak), (NOUNS, Noun), (BETWEEN, Between)];
+        lists.into_iter().flat_map(|(list, meaning)| list.split(' ').map(move |word| (word, meaning))).collect()
+    });
+    MEANINGS.get(word).copied()
 }
 
 /// A word in the parts that the lists have, if its script puts no blanks between words.
@@ -358,30 +375,29 @@ impl Omission {
         let words = lower.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
         let mut text = format!(" {} ", words.collect::<Vec<_>>().join(" "));
         for (phrases, word) in [(PHRASES, " unchanged "), (SO_ON, " etc ")] {
-            for phrase in phrases.split('|') {
+            for phrase in phrases.split('|').filter(|it| lower.contains(it)) {
                 text = text.replace(&format!(" {phrase} "), word);
             }
         }
         // `lines 10 to 50 unchanged`.
         let names_lines = text.contains(" line");
-        let is_between = |word: &str| {
-            is_in(BETWEEN, word)
-                || word.strip_suffix('s').is_some_and(|it| is_in(BETWEEN, it))
-                || names_lines && word.starts_with(|it: char| it.is_ascii_digit())
-        };
         let mut it = Omission::default();
         for word in text.split_whitespace().flat_map(parts) {
             it.count += 1;
-            if is_in(ALONE, word) || is_in(STRONG, word) || is_in(WEAK, word) {
-                // `// ...and so on` continues a sentence.
-                it.begins |= it.signs + it.nouns + it.others == 0 && word != "etc";
-                it.signs += 1;
-                it.strong |= !is_in(WEAK, word);
-                it.alone |= is_in(ALONE, word);
-            } else if is_in(NOUNS, word) || word.strip_suffix('s').is_some_and(|it| is_in(NOUNS, it)) {
-                it.nouns += 1;
-            } else if !is_between(word) {
-                it.others += 1;
+            let is_plural = |it: &Meaning| matches!(it, Meaning::Noun | Meaning::Between);
+            let singular = || word.strip_suffix('s').and_then(meaning).filter(is_plural);
+            match meaning(word).or_else(singular) {
+                Some(sign @ (Meaning::Alone | Meaning::Strong | Meaning::Weak)) => {
+                    // `// ...and so on` continues a sentence.
+                    it.begins |= it.signs + it.nouns + it.others == 0 && word != "etc";
+                    it.signs += 1;
+                    it.strong |= sign != Meaning::Weak;
+                    it.alone |= sign == Meaning::Alone;
+                }
+                Some(Meaning::Noun) => it.nouns += 1,
+                Some(Meaning::Between) => {}
+                None if names_lines && word.starts_with(|it: char| it.is_ascii_digit()) => {}
+                None => it.others += 1,
             }
         }
         it

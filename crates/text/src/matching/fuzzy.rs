@@ -1,11 +1,13 @@
 //! The last stage: the place that is most similar to the search text, if it is similar enough and clearly more so than
 //! any other.
 //!
-//! One pass over the file bounds, for every line, the similarity of a place that begins there, by the groups of three
-//! bytes that the search text has and the lines do not (q-gram lemma, Ukkonen 1992). The most promising lines are
-//! aligned, the best bound first, until no other place can be the result or a rival.
+//! One pass over the file bounds, for every line, the similarity of a place that begins there: the search text is cut
+//! into groups of three bytes, and each group that the lines do not have is an edit (partitioning, Wu and Manber 1992).
+//! The most promising lines are aligned, the best bound first, until no other place can be the result or a rival.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use super::doubt::{doubt, is_there_already};
 use super::not_found;
@@ -14,6 +16,7 @@ use super::search::{Hit, Outcome, Region, Search, nearest_to_line};
 use super::whitespace::Squeezed;
 use crate::score::{self, Pattern, collapse};
 use crate::tokens::{cuts_token, is_word};
+use crate::words::{occurrences, words};
 use semdex_model::{Span, Strategy};
 
 /// Longer search texts are not compared fuzzily: nobody misremembers that much text and still means one place.
@@ -96,12 +99,17 @@ pub(super) fn find(search: &Search, region: &Region, context: &str) -> Outcome {
         }
     };
     let found = hit(chosen);
+    let occurs = |text: &str, word: &str| occurrences(text, word).next().is_some();
     let why = doubt(search, found.span, context).or_else(|| {
-        let done = || {
-            patch(search.text, &found, context, search.replacement)
-                .is_ok_and(|it| it.patch.text.is_empty() && it.patch.range.start == it.patch.range.end)
+        let is_done = || {
+            // Most edits have a word that is not in the place.
+            let place = &search.text[found.span.start..found.span.end];
+            let is_known = |(_, word): (usize, &str)| occurs(place, word) || occurs(context, word);
+            words(search.replacement).all(is_known)
+                && patch(search.text, &found, context, search.replacement)
+                    .is_ok_and(|it| it.patch.text.is_empty() && it.patch.range.start == it.patch.range.end)
         };
-        (is_there_already(search, found.span) || done()).then(|| "the replacement is there already".to_owned())
+        (is_there_already(search, found.span) || is_done()).then(|| "the replacement is there already".to_owned())
     });
     match why {
         Some(why) => Outcome::NotFound { nearest: Some(found), reason: not_found::reason(search, &found, &why) },
@@ -114,6 +122,16 @@ pub(super) fn find(search: &Search, region: &Region, context: &str) -> Outcome {
 struct Place {
     span: Span,
     score: f64,
+}
+
+/// A line where a place may begin. The greatest is the most promising one.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Start {
+    /// No place that begins there has less of them.
+    edits: Reverse<usize>,
+    line: usize,
+    /// The end of what such a place can hold, in the collapsed text.
+    end: usize,
 }
 
 struct Finder<'a> {
@@ -140,7 +158,9 @@ impl Finder<'_> {
         // Beyond this distance, a place has a lower score, however long it is.
         let most_edits =
             |score: f64| ((self.length as f64 * (100.0 - score) / score.max(1.0)).ceil() as usize).min(self.length);
-        for (tried, (edits, line, end)) in self.starts(&there).into_iter().enumerate() {
+        let mut starts = self.starts(&there);
+        let starts = std::iter::from_fn(|| starts.pop());
+        for (tried, Start { edits: Reverse(edits), line, end }) in starts.enumerate() {
             let needed = if autofix > 0.0 { rivals_down_to(f64::max(best, autofix)) } else { best };
             let must_be_good = tried >= TRIES || best >= least;
             if at_most(edits) < needed && (must_be_good || at_most(edits) <= best) {
@@ -164,50 +184,64 @@ impl Finder<'_> {
         (places, false)
     }
 
-    /// Every line with the least number of edits to a place that begins there, and the end of what such a place can
-    /// hold, in the collapsed text. The most promising first.
-    fn starts(&self, there: &Squeezed) -> Vec<(usize, usize, usize)> {
-        let hash = |group: &[u8]| {
-            let group = group.iter().fold(0u32, |hash, byte| hash << 8 | u32::from(*byte));
-            (group.wrapping_mul(0x9E37_79B1) >> 16) as usize
-        };
-        let groups = |from: usize, to: usize| {
-            let end = (to + GROUP - 1).min(there.text.len());
-            there.text.as_bytes()[from.min(end)..end].windows(GROUP).map(hash)
-        };
-        // How often the search text has each group more than the lines, and how many it has more in all.
-        let mut more = vec![0i32; 1 << 16];
-        self.asked.as_bytes().windows(GROUP).for_each(|it| more[hash(it)] += 1);
-        let mut absent = (self.asked.len() + 1).saturating_sub(GROUP);
-        // One edit of a character changes at most so many groups.
-        let by_one_edit = if self.asked.is_ascii() && there.text.is_ascii() { GROUP } else { GROUP + 3 };
+    /// Every line, the most promising first. Of equal ones the last: what those above it can hold has its place in it.
+    fn starts(&self, there: &Squeezed) -> BinaryHeap<Start> {
+        // Different groups may have one hash.
+        let hash = |group: u32| (group.wrapping_mul(0x9E37_79B1) >> 16) as usize;
+        let with = |group: u32, byte: &u8| (group << 8 | u32::from(*byte)) & 0xff_ffff;
+        // The groups of the search text are numbered; others mean nothing.
+        let mut numbers = vec![0u16; 1 << 16];
+        // How often the search text has each of them more than the lines, and how many it has more in all.
+        let mut more = vec![0i32];
+        let mut absent = 0;
+        for group in self.asked.as_bytes().chunks_exact(GROUP) {
+            let number = &mut numbers[hash(group.iter().fold(0, with))];
+            if *number == 0 {
+                *number = u16::try_from(more.len()).unwrap_or(u16::MAX);
+                more.push(0);
+            }
+            more[usize::from(*number)] += 1;
+            absent += 1;
+        }
+        // Those that the file has, in order.
+        let mut found: Vec<(usize, u16)> = Vec::with_capacity(there.text.len() / 8);
+        let mut group = 0;
+        for (at, byte) in there.text.bytes().enumerate() {
+            group = with(group, &byte);
+            let number = numbers[hash(group)];
+            if number != 0 {
+                found.push(((at + 1).saturating_sub(GROUP), number));
+            }
+        }
+        // A character of up to four bytes may be in two groups.
+        let groups_of_an_edit = if self.asked.is_ascii() { 1 } else { 2 };
         let line = |at: usize| there.lines.get(at).copied().unwrap_or(there.text.len());
-        let (mut last, mut end) = (0, 0);
+        let (mut last, mut entered, mut left) = (0, 0, 0);
         let bound = |at: usize| {
             // A place may begin at the end of the line, and may be somewhat longer than the search text.
             let reach = line(at + 1) + self.asked.len() + self.asked.len() / 8;
             while last < there.lines.len() && line(last) < reach {
                 last += 1;
             }
-            for group in groups(end, line(last)) {
-                absent -= usize::from(more[group] > 0);
-                more[group] -= 1;
+            while let Some(&(_, group)) = found.get(entered).filter(|it| it.0 < line(last)) {
+                absent -= usize::from(more[usize::from(group)] > 0);
+                more[usize::from(group)] -= 1;
+                entered += 1;
             }
-            end = line(last);
-            let start = (absent.div_ceil(by_one_edit), at, end);
-            for group in groups(line(at), line(at + 1)) {
-                more[group] += 1;
-                absent += usize::from(more[group] > 0);
+            let start = Start { edits: Reverse(absent.div_ceil(groups_of_an_edit)), line: at, end: line(last) };
+            while let Some(&(_, group)) = found.get(left).filter(|it| it.0 < line(at + 1)) {
+                more[usize::from(group)] += 1;
+                absent += usize::from(more[usize::from(group)] > 0);
+                left += 1;
             }
             start
         };
-        let mut starts: Vec<(usize, usize, usize)> = (0..there.lines.len()).map(bound).collect();
-        starts.sort_unstable();
-        starts
+        (0..there.lines.len()).map(bound).collect()
     }
 
     /// A part of the text as a place: whole words, and whole lines where the search text has whole lines.
-    fn place(&self, Span { mut start, mut end }: Span) -> Place {
+    fn place(&self, part: Span) -> Place {
+        let Span { mut start, mut end } = part;
         let is_blank = |it: char| it == ' ' || it == '\t';
         let several = self.search.whole_lines || self.context.trim().contains('\n');
         if several || self.context.starts_with(char::is_whitespace) {
@@ -223,8 +257,12 @@ impl Finder<'_> {
         while cuts_token(self.text, end) {
             end += self.text[end..].chars().next().map_or(0, char::len_utf8);
         }
-        let span = Span::new(start, end);
-        Place { span, score: score::score(&self.asked, &self.text[start..end]) }
+        let place = |span: Span| Place { span, score: score::score(&self.asked, &self.text[span.start..span.end]) };
+        let whole = place(Span::new(start, end));
+        // The last line may be none of the place, and only begin as the search text goes on.
+        let above = self.text[start..part.end].rfind('\n').filter(|_| several && part.end < end);
+        let shorter = above.map(|at| place(Span::new(start, start + self.text[start..start + at].trim_end().len())));
+        shorter.filter(|it| it.score > whole.score).unwrap_or(whole)
     }
 
     /// By how many edits the search text is nearer to one place than to another, and how many edits lie between the two

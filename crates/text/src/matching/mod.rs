@@ -81,7 +81,8 @@ pub fn find(search: &Search) -> Result<Outcome> {
     }
     Ok(match fuzzy::find(search, &region, context) {
         Outcome::NotFound { .. } if is_cut => {
-            let hit = |span| Hit { span: region.outer(span), score: 100.0, strategy: Strategy::Exact };
+            let span = |span| with_whole_words(search, region.outer(span), context);
+            let hit = |it| Hit { span: span(it), score: 100.0, strategy: Strategy::Exact };
             decide(search, cut.into_iter().map(hit).collect())
         }
         outcome => outcome,
@@ -95,6 +96,20 @@ fn glues_lines(search: &Search, span: Span) -> bool {
     let mut follows = [search.replacement, &search.text[span.end..]].into_iter().flat_map(str::chars);
     let joins = follows.find(|it| *it == '\n' || !it.is_whitespace()).is_some_and(|it| it != '\n');
     head.contains('\n') && !is_blank(line_before(search.text, span.start)) && joins
+}
+
+/// A place with the whole of its first and last word, where the replacement has the whole word for the part in the
+/// search text.
+fn with_whole_words(search: &Search, span: Span, context: &str) -> Span {
+    let head = |text: &'_ str| text.len() - text.trim_start_matches(is_word).len();
+    let tail = |text: &'_ str| text.len() - text.trim_end_matches(is_word).len();
+    let new = search.replacement;
+    let (before, after) = (tail(&search.text[..span.start]), head(&search.text[span.end..]));
+    let first = &search.text[span.start - before..span.start + head(context)];
+    let last = &search.text[span.end - tail(context)..span.end + after];
+    let is_first = head(context) > 0 && &new[..head(new)] == first;
+    let is_last = tail(context) > 0 && &new[new.len() - tail(new)..] == last;
+    Span::new(span.start - if is_first { before } else { 0 }, span.end + if is_last { after } else { 0 })
 }
 
 fn cuts_word(text: &str, at: usize) -> bool {

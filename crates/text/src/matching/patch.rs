@@ -106,7 +106,8 @@ pub fn patch(text: &str, hit: &Hit, context: &str, replacement: &str) -> std::re
 /// file's line.
 fn literal(text: &str, span: Span, context: &str, replacement: &str) -> Patch {
     let shift = indentation_before(text, span.start).unwrap_or_default();
-    let moves = !context.trim_end().contains('\n') && is_written_at_margin(replacement, shift);
+    let moves = !context.trim_end().contains('\n')
+        && is_written_at_margin(replacement, shift, &text[..span.start - shift.len()]);
     // If the first line is removed, its indentation is removed as well.
     let first_goes = replacement.starts_with('\n') && !context.starts_with('\n');
     let at_the_margin = replacement.lines().find(|it| !it.trim().is_empty()).is_some_and(|it| indent(it).is_empty());
@@ -180,6 +181,7 @@ fn merged(text: &str, hit: &Hit, context: &str, replacement: &str) -> std::resul
     let sides = [base.as_str(), ours.as_str(), &text[start..end]].map(Tokens::new);
     let context = Context {
         file: text,
+        before: &text[..start],
         around: around(text, start..end),
         begins_line,
         recalled: true,
@@ -243,14 +245,18 @@ const BRACKET_TWICE: &str = "the replacement begins or ends with a bracket that 
 /// Whether a replacement has another number of some brackets than the search text, and begins or ends with one that the
 /// file has right above or below the place. Then the search text has left it out.
 fn writes_bracket_twice(text: &str, span: Span, [asked, new]: [&Tokens; 2]) -> bool {
-    let Some(last) = (0..new.len()).rfind(|&at| ![";", ","].contains(&new.get(at))) else { return false };
+    const BRACKETS: &str = "()[]{}";
     let above = text[..span.start].trim_end().chars().next_back();
     let below = text[span.end..].trim_start().chars().next();
-    let is_twice = |beside: Option<char>, edge: &str| {
-        let kind = beside.filter(|it| edge.starts_with(*it)).and_then(|it| "()[]{}".find(it));
+    let is_bracket = |it: &&str| BRACKETS.contains(it);
+    let is_twice = |beside: Option<char>, edge: &[&str]| {
+        let kind = beside.filter(|it| edge.iter().any(|edge| edge.starts_with(*it))).and_then(|it| BRACKETS.find(it));
         kind.is_some_and(|it| open_brackets(new.text)[it / 2] != open_brackets(asked.text)[it / 2])
     };
-    is_twice(above, new.get(0)) || is_twice(below, new.get(last))
+    let tokens = || new.slice(0..new.len());
+    let first: Vec<&str> = tokens().take_while(is_bracket).collect();
+    let last = tokens().rev().skip_while(|it| [";", ","].contains(it)).take_while(is_bracket);
+    is_twice(above, &first) || is_twice(below, &last.collect::<Vec<_>>())
 }
 
 /// How many brackets of each kind a text opens more often than it closes. Arrows are no brackets.

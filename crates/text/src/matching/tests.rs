@@ -1350,3 +1350,84 @@ fn a_line_that_the_author_corrects_keeps_its_indentation() {
         assert!(result.as_ref().is_none_or(|it| *it == new), "{wrong} {result:?}");
     }
 }
+
+#[test]
+fn what_follows_a_blank_line_that_the_edit_removes_is_indented() {
+    let file = "        {\n            if a {\n                b = false;\n                continue;\n            }\n\n            c();\n";
+    let (asked, new) =
+        ("    b = false;\n    continue;\n}\n\n", "    b = false;\n    continue;\n}\nif d {\n    e();\n}\n");
+    let wanted =
+        file.replace("            }\n\n", "            }\n            if d {\n                e();\n            }\n");
+    assert_eq!(edit(file, asked, new), (Indent, wanted));
+}
+
+#[test]
+fn a_lost_bracket_of_several_at_an_edge_is_not_written_twice() {
+    let file = "    }\n    fn a() {\n        f(|this| unsafe {\n            let mut result = std::mem::zeroed();\n            g(this, &mut result).map(|| result)\n        })\n    }\n";
+    let asked = "    fn a() {\n        f(|this| unsafe {\n            let mut result = std::mem::zeroed();\n            g(thi, &mut result).map(|| result)\n        )\n";
+    let new = "    fn a() {\n        f(|this| unsafe {\n            let mut result = core::mem::zeroed();\n            g(this, &mut result).map(|| result)\n        })\n";
+    let wanted = file.replace("std::", "core::");
+    assert!(made(&Search { replacement: new, ..search(file, asked) }).is_none_or(|it| it == wanted));
+}
+
+#[test]
+fn a_bracket_written_twice_in_one_line_removes_none_of_another_line() {
+    let file = "            f();\n        }\n    }\n\n    mod where_clause {\n        use snafu::Snafu;\n        use std::fmt::Display;\n";
+    let asked = "    }}\n\n    mod where_clause {\n        use snafu::Snafu;\n        usee std::fmt:o:Display;\n";
+    let new = "    }\n\n    mod where_clause {\n        use snafu::prelude::*;\n        use std::fmt::Display;\n";
+    let wanted = file.replace("snafu::Snafu", "snafu::prelude::*");
+    assert!(made(&Search { replacement: new, ..search(file, asked) }).is_none_or(|it| it == wanted));
+}
+
+#[test]
+fn a_word_that_the_search_text_cuts_is_written_once() {
+    let file = "autotests = false\nautobenches = false\n\n/// # Syntax\n";
+    let new = "autolib = false\nautobenches = false";
+    assert_eq!(edit(file, "autobenches = fal", new).1, file.replace("autobenches", "autolib = false\nautobenches"));
+    assert_eq!(edit(file, "/// # Synta", "/// # New\n/// # Syntax").1, file.replace("# Syn", "# New\n/// # Syn"));
+    assert_eq!(edit(file, "tests = false", "autotests = true").1, file.replacen("false", "true", 1));
+    // Where the replacement does not have the rest of the word, it stays.
+    assert_eq!(edit(file, "/// # Synta", "/// # Tax, synta").1, file.replace("# Synta", "# Tax, synta"));
+}
+
+#[test]
+fn lines_that_continue_a_list_are_no_deeper_than_its_first_line_in_the_text() {
+    let file = "const a = \"\" +\n\t\"first:|\\n\" +\n\t\"second\" +\n\t\"third\"\n";
+    let (asked, new) = ("\"frist:|\\n\" +\n", "\"first:]\\n\" +\n\t\"more\" +\n");
+    let wanted = file.replace("first:|\\n\" +\n", "first:]\\n\" +\n\t\"more\" +\n");
+    let result = made(&Search { replacement: new, autofix: 80, ..search(file, asked) });
+    assert!(result.as_ref().is_none_or(|it| *it == wanted), "{result:?}");
+    assert_eq!(edit(file, "\"first:|\\n\" +\n", "\"first:]\\n\" +\n\t\"more\" +\n").1, wanted);
+}
+
+#[test]
+fn a_near_copy_with_another_line_is_not_taken() {
+    let part = "[package]\nedition = \"2021\"\nrust-version = \"1.82\"\nname = \"gix-index\"\nversion = \"0.50.0\"\nauthors = [\"Sebastian Thiel <sebastian.thiel@icloud.com>\"]\nbuild = false\n";
+    let file = format!(
+        "# It.\n\n{part}include = [\n    \"/src/**/*\",\n]\nchecked = \"allow\"\n{}",
+        part.replace("authors", "authorsZz")
+    );
+    let asked = part.replace("build = false\n", "build = false_id");
+    let new = part.replace("2021", "2024").replace("build = false\n", "build = false");
+    let result = made(&Search { replacement: &new, ..search(&file, &asked) });
+    assert!(result.as_ref().is_none_or(|it| *it == file.replacen("2021", "2024", 1)), "{result:?}");
+}
+
+#[test]
+fn a_sign_between_two_changes_of_its_line_is_a_part_of_what_is_rewritten() {
+    let file = " * Description: Return 0 if the input is zero and -1 otherwise.\n *\n * Arguments:   uint32_t x: Value to be converted into a mask\n *\n **/\n";
+    let asked = file.replace(" x:", " x");
+    let new =
+        " * Return 0 if the input is zero and -1 otherwise.\n *\n * @param x Value to be converted into a mask.\n */\n";
+    assert_eq!(made(&Search { replacement: new, ..search(file, &asked) }), None);
+}
+
+#[test]
+fn a_line_of_a_comment_ends_where_the_search_text_ends_it() {
+    let file = "    /// It is returned.\n    /// To configure the socket, use this\n    /// type.\n";
+    let asked = "    /// It is returned.\n    ///\n";
+    let (nearest, reason) = missed(&Search { replacement: "    /// New.\n", ..search(file, asked) });
+    assert!(nearest.is_some() && reason.contains("white space"), "{reason}");
+    // Elsewhere lines may be joined.
+    assert_eq!(edit("    f();  g(); h();\n", "f();\ng();\n", "f();\nk();\n").1, "    f();  k(); h();\n");
+}

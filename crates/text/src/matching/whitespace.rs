@@ -5,6 +5,8 @@
 //! string, at the end of a line comment, between two signs that form an operator, in indentation that is structure.
 //! What is refused here is not accepted as a similar place either.
 
+use std::borrow::Cow;
+
 use super::doubt::{self, OTHER_INDENTATION};
 use super::exact::occurrences;
 use super::search::{Hit, MOST_PLACES};
@@ -27,7 +29,7 @@ const OVERLAPS: &str = "the search text repeats itself and overlaps itself in th
                         them: take more lines around it";
 
 pub(super) fn find(text: &str, context: &str) -> WhitespaceMatch {
-    if !has_words_of(text, context) {
+    if !may_occur(text, context) {
         return WhitespaceMatch::default();
     }
     let (asked, there) = (Squeezed::new(context, ""), Squeezed::new(text, ""));
@@ -59,7 +61,9 @@ pub(super) fn find(text: &str, context: &str) -> WhitespaceMatch {
         let pairs = doubt::same_lines(text, span, &tokens, &place, Some);
         if doubt::indentation_differs(&pairs, text, span) {
             loose.refused = Some((hit, OTHER_INDENTATION));
-        } else if inner.into_iter().any(|at| differs_in_meaning(text, span.start, [&tokens, &place], at)) {
+        } else if inner.into_iter().any(|at| differs_in_meaning(text, span.start, [&tokens, &place], at))
+            || ends_line(context) && ends_comment(&text[..span.end]) && !is_line_end(&text[span.end..])
+        {
             loose.refused = Some((hit, OTHER_WHITE_SPACE));
         } else {
             loose.hits.push(hit);
@@ -68,20 +72,31 @@ pub(super) fn find(text: &str, context: &str) -> WhitespaceMatch {
     loose
 }
 
-/// Whether the longest words of the search text occur in the text: a gap never splits a word, so without them there is
-/// no match. This costs less than squeezing a long text.
-fn has_words_of(text: &str, context: &str) -> bool {
-    const MOST: usize = 12;
-    let mut words: Vec<&str> = context.split(|it| !is_word(it)).filter(|it| it.len() > 2).collect();
-    words.sort_unstable_by_key(|it| std::cmp::Reverse(it.len()));
-    words.dedup();
-    words.iter().take(MOST).all(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
+/// Whether the characters around the longest word of the search text, without white space, are those around one of its
+/// occurrences: a gap never splits a word. This costs less than squeezing a long text.
+fn may_occur(text: &str, context: &str) -> bool {
+    /// More occurrences are not compared.
+    const MOST: usize = 64;
+    let length = |it: &&str| it.len();
+    let Some(word) = context.split(|it| !is_word(it)).max_by_key(length).filter(|it| !it.is_empty()) else {
+        return true;
+    };
+    let (before, after) = context.split_at(word.as_ptr() as usize - context.as_ptr() as usize);
+    fn begins(text: impl Iterator<Item = char>, asked: impl Iterator<Item = char>) -> bool {
+        let mut text = text.filter(|it| !it.is_whitespace());
+        asked.filter(|it| !it.is_whitespace()).all(|it| text.next() == Some(it))
+    }
+    let is_around =
+        |at: usize| begins(text[at..].chars(), after.chars()) && begins(text[..at].chars().rev(), before.chars().rev());
+    memchr::memmem::find_iter(text.as_bytes(), word.as_bytes())
+        .enumerate()
+        .any(|(seen, at)| seen == MOST || is_around(at))
 }
 
 /// The words of a text with the same separator between all of them, and the map back to the original offsets.
 pub(super) struct Squeezed {
     pub(super) text: String,
-    /// Each run without white space: where it begins in the squeezed text and in the original.
+    /// Each part that both texts have: where it begins in the squeezed text and in the original.
     runs: Vec<(usize, usize)>,
     /// Where each line that is not blank begins in the squeezed text.
     pub(super) lines: Vec<usize>,
@@ -90,16 +105,25 @@ pub(super) struct Squeezed {
 impl Squeezed {
     pub(super) fn new(original: &str, separator: &str) -> Squeezed {
         let mut made = Squeezed { text: String::with_capacity(original.len()), runs: Vec::new(), lines: Vec::new() };
-        for line in original.split('\n') {
-            for (at, word) in line.split_whitespace().enumerate() {
-                if !made.text.is_empty() {
-                    made.text.push_str(separator);
-                }
-                if at == 0 {
-                    made.lines.push(made.text.len());
-                }
-                made.runs.push((made.text.len(), word.as_ptr() as usize - original.as_ptr() as usize));
-                made.text.push_str(word);
+        let mut push = |at: usize, run: &str| {
+            if !made.text.is_empty() {
+                made.text.push_str(separator);
+            }
+            if at == 0 {
+                made.lines.push(made.text.len());
+            }
+            made.runs.push((made.text.len(), run.as_ptr() as usize - original.as_ptr() as usize));
+            made.text.push_str(run);
+        };
+        let mut rest = 0;
+        for end in memchr::memchr_iter(b'\n', original.as_bytes()).chain([original.len()]) {
+            let line = &original[rest..end];
+            rest = end + 1;
+            // A line whose words are separated so already is one run.
+            match collapse(line) {
+                Cow::Borrowed("") => {}
+                Cow::Borrowed(run) if separator == " " => push(0, run),
+                _ => line.split_whitespace().enumerate().for_each(|(at, word)| push(at, word)),
             }
         }
         made
@@ -153,6 +177,16 @@ fn is_quoted(text: &str, before: usize, after: usize) -> bool {
     let is_odd = |quote: char| line.matches(quote).count() % 2 == 1;
     let closes = |quote: char| rest.match_indices(quote).any(|(at, _)| !rest[at + 1..].starts_with(is_word));
     ['"', '`', '\''].into_iter().any(|quote| is_odd(quote) && closes(quote))
+}
+
+/// Whether a text ends with a line end and blanks.
+fn ends_line(text: &str) -> bool {
+    text.trim_end_matches([' ', '\t', '\r']).ends_with('\n')
+}
+
+/// Whether a line ends here, blanks not counted.
+fn is_line_end(text: &str) -> bool {
+    text.trim_start_matches([' ', '\t', '\r']).starts_with('\n') || text.trim_start().is_empty()
 }
 
 /// Whether the last line of a text has begun a line comment.

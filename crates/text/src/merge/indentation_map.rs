@@ -27,16 +27,19 @@ pub(super) struct IndentationMap<'a> {
 
 impl<'a> IndentationMap<'a> {
     /// From the indentation of lines that both texts have, in order, and the units of the request and of the file.
+    /// `above` is what the file has before the first line.
     pub(super) fn new(
         pairs: &[IndentationPair<'a>],
         [context, replacement]: [&str; 2],
         [asked_unit, unit]: [Option<usize>; 2],
         with_tabs: Option<bool>,
+        above: &str,
     ) -> IndentationMap<'a> {
         let pairs = match pairs {
             [first, others @ ..] if first.first && first.asked.is_empty() => {
                 // It may have lost its indentation: the other lines know better.
-                let is_absolute = !context.trim().contains('\n') && !is_written_at_margin(replacement, first.there);
+                let is_absolute =
+                    !context.trim().contains('\n') && !is_written_at_margin(replacement, first.there, above);
                 if others.is_empty() && !is_absolute { pairs } else { others }
             }
             _ => pairs,

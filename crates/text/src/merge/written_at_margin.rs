@@ -4,11 +4,15 @@ use super::indentation::{indent, width};
 use crate::tokens::is_word;
 
 /// Whether the replacement of a line with this indentation ignores it: one of its later lines is further left than its
-/// brackets allow, or at the left margin, and none closes a bracket that was open before.
-pub(crate) fn is_written_at_margin(replacement: &str, indentation: &str) -> bool {
+/// brackets allow, or at the left margin, and none closes a bracket that was open before. `above` is the text before
+/// the line, which may continue it.
+pub(crate) fn is_written_at_margin(replacement: &str, indentation: &str, above: &str) -> bool {
     const CONTINUES: [&str; 7] = [".", "?", "&&", "||", "=", "->", "where "];
     const CONTINUED: [&str; 4] = ["=", "&&", "||", "+"];
     let first = width(indentation);
+    let is_continued = |line: &str| CONTINUED.iter().any(|it| line.trim_end().ends_with(it));
+    // The lines of one list are not deeper than each other.
+    let is_listed = is_continued(above.trim_end_matches(['\r', '\n']));
     let (mut depth, mut misfits, mut closes, mut continued) = (0isize, false, false, false);
     for (at, line) in replacement.trim_start_matches(['\r', '\n']).lines().enumerate() {
         let words = line.trim();
@@ -20,9 +24,10 @@ pub(crate) fn is_written_at_margin(replacement: &str, indentation: &str) -> bool
             return false;
         }
         // A continuation after a closing bracket has the bracket's indentation.
-        let is_deeper = depth > closed || continued || !closes && CONTINUES.iter().any(|it| words.starts_with(it));
+        let is_deeper =
+            depth > closed || continued && !is_listed || !closes && CONTINUES.iter().any(|it| words.starts_with(it));
         closes = closed > 0;
-        continued = CONTINUED.iter().any(|it| words.ends_with(it));
+        continued = is_continued(words);
         let own = width(indent(line));
         misfits |= at > 0 && !words.is_empty() && (own == 0 || is_deeper && own <= first);
         // Brackets in literals and comments do not count.
