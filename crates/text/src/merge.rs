@@ -304,8 +304,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             // Of two equal tokens beside each other both may have removed one, each another one.
             let is_ours_alone =
                 |it: &Cluster| it.is_ours && !self.ours.slice(it.ours.clone()).eq(self.theirs.slice(it.theirs.clone()));
-            if cluster.ours.is_empty() && self.is_beside_equal(&cluster.base) && self.clusters.iter().any(is_ours_alone)
-            {
+            if self.removes_one_of_equal(cluster) && self.clusters.iter().any(is_ours_alone) {
                 return Err(self.conflict(SAME_TOKENS, cluster.ranges()));
             }
             // Where we rewrite the line otherwise, an equal word or sign may be chance.
@@ -339,11 +338,15 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         is_replaced && (both.all(is_operator) || base.len() == ours.len() && pairs.any(is_other))
     }
 
-    /// Whether these tokens of the base could be exchanged for equal ones beside them.
-    fn is_beside_equal(&self, removed: &Range<usize>) -> bool {
+    /// Whether the tokens that we removed could be exchanged for equal ones beside them.
+    fn removes_one_of_equal(&self, Cluster { base, ours, .. }: &Cluster) -> bool {
         let is_equal = |one: usize, other: usize| self.base.get(one) == self.base.get(other);
-        removed.start > 0 && is_equal(removed.start - 1, removed.end - 1)
-            || removed.end < self.base.len() && is_equal(removed.start, removed.end)
+        if ours.is_empty() {
+            return base.start > 0 && is_equal(base.start - 1, base.end - 1)
+                || base.end < self.base.len() && is_equal(base.start, base.end);
+        }
+        let mut all = self.base.slice(base.clone()).chain(self.ours.slice(ours.clone()));
+        ours.len() < base.len() && all.all(|it| it == self.base.get(base.start))
     }
 
     /// Where both have made the same change, the white space before its tokens must not differ.
@@ -431,7 +434,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             !cluster.base.is_empty() && breaks(self.ours, &cluster.ours) == breaks(self.theirs, &cluster.theirs)
         };
         // Which of two equal tokens goes is known only where both are wrapped alike.
-        let is_either = || self.context.recalled && cluster.ours.is_empty() && self.is_beside_equal(&cluster.base);
+        let is_either = || self.context.recalled && self.removes_one_of_equal(cluster);
         if (length.min(1)..length.max(1)).any(is_wrapped) && !agrees()
             || is_either() && [0, length].into_iter().any(is_wrapped)
         {
@@ -454,10 +457,9 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             let is_inner = self.context.similar && base.start > 0 && base.end < self.base.len();
             // Of two equal gaps the one remains that they have as well.
             let is_left = same(our_left, left) && same(left, their_left) && base.end < self.base.len();
-            let is_in_first_line = base.start == 0
-                && ![our_left, right].iter().any(|it| it.contains('\n'))
-                && !self.base.has_line_end(base);
-            let gap = if is_in_first_line && same(our_left, left) {
+            // What is left of a line begins where the first line did.
+            let begins_within_line = base.start == 0 && ![our_left, right].iter().any(|it| it.contains('\n'));
+            let gap = if begins_within_line && same(our_left, left) {
                 their_left.to_owned()
             } else if same(our_left, right) && !is_left {
                 their_right.to_owned()
@@ -983,6 +985,14 @@ mod tests {
         let base = "a(1);\n\nb(2);\n\nc(3);\n\nd(4);\n";
         let (ours, theirs) = ("n(9);\n\n\nb(2);\n\nd(4);\n", "a(1);\n\n\nc(3);\n\nd(4);\n");
         assert!(merged(base, ours, theirs).is_none_or(|it| !it.contains("b(2)") && it.contains("n(9)")));
+    }
+
+    #[test]
+    fn a_bracket_that_both_removed_may_be_two_brackets() {
+        let base = "                }\n            } else {\n                return f();\n            }\n        }\n\n        // Next.\n";
+        let ours = "                }\n            }\n\n            return f();\n        }\n\n        // Next.\n";
+        let theirs = base.replace("f();\n            }\n", "f();\n");
+        assert_eq!(merged(base, ours, &theirs), None);
     }
 
     #[test]

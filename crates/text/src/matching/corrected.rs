@@ -6,14 +6,15 @@ use rustc_hash::FxHashSet;
 
 use crate::merge::is_misspelt;
 use crate::tokens::{Change, Tokens, changes, is_word, kept};
+use crate::words::occurrences;
 
 /// Parts of a search text, and what they ought to be.
 type Corrections = Vec<(Range<usize>, String)>;
 
 /// A search text in which lines and words are as in the file where its author has them so in the replacement as well,
 /// and otherwise in the search text alone.
-pub(super) fn corrected(base: &str, ours: &str, theirs: &str) -> String {
-    with_words(&with_lines(base, ours, theirs), ours, theirs)
+pub(super) fn corrected(base: &str, ours: &str, theirs: &str, file: &str) -> String {
+    with_words(&with_lines(base, ours, theirs), ours, theirs, file)
 }
 
 /// With the lines of the file that the replacement has, and the search text has otherwise.
@@ -77,8 +78,14 @@ fn correction(asked: &Tokens, there: &Tokens, Change { old, new }: &Change) -> O
         let at = asked.end_before(old.start);
         (at..at, format!("{before}{words}"))
     } else {
+        let after = inline(new.end).unwrap_or_default();
         let at = asked.start(old.start);
-        (at..at, words + inline(new.end).unwrap_or_default())
+        // Where words at the start of a line are lost, the blanks after them look like indentation.
+        let [own, theirs] =
+            [asked.gap(old.start), there.gap(new.start)].map(|it| it.rsplit('\n').next().unwrap_or_default());
+        let is_left = own.len() == theirs.len() + after.len();
+        let (from, before) = if is_left { (at - own.len(), theirs) } else { (at, "") };
+        (from..at, [before, &words, after].concat())
     })
 }
 
@@ -137,8 +144,9 @@ fn line_starts(asked: &Tokens, there: &Tokens, changes: &[Change], kept: &[Optio
     starts
 }
 
-/// With the words of the file that the replacement has, and that the search text misspells.
-fn with_words(base: &str, ours: &str, theirs: &str) -> String {
+/// With the words of the place that the replacement has, and that the search text misspells. A word that the file has
+/// elsewhere is not misspelt.
+fn with_words(base: &str, ours: &str, theirs: &str, file: &str) -> String {
     let [asked, wanted, there] = [base, ours, theirs].map(Tokens::new);
     let written: FxHashSet<&str> = wanted.slice(0..wanted.len()).collect();
     let mut corrections: Vec<(Range<usize>, &str)> = Vec::new();
@@ -151,6 +159,7 @@ fn with_words(base: &str, ours: &str, theirs: &str) -> String {
                     && !written.contains(asked)
                     && written.contains(there)
                     && is_misspelt(asked, there)
+                    && occurrences(file, asked).next().is_none()
         };
         if old.len() == new.len() && pairs().all(is_error) {
             corrections.extend(pairs().map(|(at, there)| (asked.start(at)..asked.end_before(at + 1), there)));

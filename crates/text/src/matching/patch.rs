@@ -177,7 +177,7 @@ fn merged(text: &str, hit: &Hit, context: &str, replacement: &str) -> std::resul
     };
     let base = [asked.head, asked.core, &asked_tail].concat();
     let ours = [new.head, new.core, &new_tail].concat();
-    let base = corrected(&base, &ours, &text[start..end]);
+    let base = corrected(&base, &ours, &text[start..end], text);
     let sides = [base.as_str(), ours.as_str(), &text[start..end]].map(Tokens::new);
     let context = Context {
         file: text,

@@ -1431,3 +1431,48 @@ fn a_line_of_a_comment_ends_where_the_search_text_ends_it() {
     // Elsewhere lines may be joined.
     assert_eq!(edit("    f();  g(); h();\n", "f();\ng();\n", "f();\nk();\n").1, "    f();  k(); h();\n");
 }
+
+#[test]
+fn a_word_that_the_edit_replaces_is_not_the_word_of_a_neighbour() {
+    let file = "    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {\n        Some(self.cmp(other))\n    }\n}\n\n    fn cmp(&self, other: &Self) -> Ordering {\n        let self_len = self.len() - offset();\n        let other_len = other.len() - offset();\n        self.unix.sun_path[..self_len].cmp(&other.unix.sun_path[..other_len])\n    }\n";
+    let asked = "        let self_len = self.len() - offset();\n        let other_len = other.len() - offset();\n        self.unix.sun_path[..self_len].partial_cmp(&other.unix.sun_path[..other_len])\n    }\n";
+    let new = "        Some(self.cmp(other))\n    }\n";
+    assert_eq!(made(&Search { replacement: new, autofix: 90, ..search(file, asked) }), None);
+}
+
+#[test]
+fn a_sign_that_was_lost_at_the_start_of_a_line_leaves_no_indentation() {
+    let file = "- A fast baseline of 16 bytes.\n- An optimized one for `x86` using `sse` and `pclmulqdq` instructions\n- An optimized one for `aarch64`\n\nCalling the constructor at runtime will perform a feature detection to select the most\noptimal implementation.\n";
+    let asked = file
+        .replace("- An optimized one for `x86`", " An optimized one for `x86`")
+        .replace("`pcl", "pcl")
+        .replace("- An optimized one for `aarch64`", " An optimized one for `aarch64`");
+    let new = file.replace(
+        "- An optimized one for `aarch64`",
+        "- Wider ones of 256 bits\n  and of 512 bits.\n- An optimized one for `aarch64`, with\n  a variant",
+    );
+    let result = made(&Search { replacement: &new, ..search(file, &asked) });
+    assert!(result.as_ref().is_none_or(|it| *it == new), "{result:?}");
+    let file = "    if: github.event_name != 'pull_request'\n    timeout-minutes: 45\n    steps:\n      - uses: actions/checkout@v6\n      - uses: dtolnay/rust-toolchain@nightly\n        with:\n          components: clippy\n";
+    let asked = "    if: github.event_name != 'pull_equest'\n    timeout-minutes: 45\n    steps'\n      -  ses:  actiosn/checkout@v6\n       uses: dtolnnay/rust-toolchain@nightly\n        with:\n";
+    let new = "    if: github.event_name != 'pull_request'\n    timeout-minutes: 45\n    steps:\n      - uses: actions/checkout@v7\n      - uses: dtolnay/rust-toolchain@nightly\n        with:\n";
+    let result = made(&Search { replacement: new, autofix: 85, ..search(file, asked) });
+    assert!(result.as_ref().is_none_or(|it| *it == file.replace("@v6", "@v7")), "{result:?}");
+}
+
+#[test]
+fn what_is_left_of_a_line_has_the_indentation_of_the_first_line() {
+    let file = "        let element = &mut self.element;\r\n\r\n        self.iter.fold(accum,\r\n            |accum, x| {\r\n                f(accum, x)\r\n        })\r\n";
+    let asked = "let element = &mut self.element;\n\nself.iter.fold(accum,\n    |accum, x| {\n        f(accum, x)\n";
+    let new = "iter.fold(accum, |accum, x| {\n    f(accum, x)\n";
+    let wanted = "        iter.fold(accum, |accum, x| {\r\n            f(accum, x)\r\n        })\r\n";
+    assert_eq!(edit(file, asked, new).1, wanted);
+}
+
+#[test]
+fn an_address_in_a_literal_is_no_comment() {
+    let file = "impl A {\n    pub fn new() -> Self {\n        x()\n    }\n}\n";
+    let docs = "#[doc = \"a\"]\n    #[doc = \"[it](https://a.b/c.html)\"]\n    ";
+    let (asked, new) = ("pub fn new() -> Self {\n", format!("{docs}pub fn new() -> Self {{\n"));
+    assert_eq!(edit(file, asked, &new).1, file.replace("pub fn", &format!("{docs}pub fn")));
+}

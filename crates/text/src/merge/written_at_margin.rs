@@ -31,9 +31,13 @@ pub(crate) fn is_written_at_margin(replacement: &str, indentation: &str, above: 
         let own = width(indent(line));
         misfits |= at > 0 && !words.is_empty() && (own == 0 || is_deeper && own <= first);
         // Brackets in literals and comments do not count.
-        for code in words.split("//").next().unwrap_or_default().split('"').step_by(2) {
+        for code in words.split('"').step_by(2) {
+            let (code, comment) = code.split_once("//").map_or((code, None), |it| (it.0, Some(it.1)));
             let count = |signs: &str| code.chars().filter(|it| signs.contains(*it)).count().cast_signed();
             depth += count("([{") - count(")]}");
+            if comment.is_some() {
+                break;
+            }
         }
     }
     misfits && first > 0
