@@ -141,6 +141,43 @@ fn a_limit_that_is_too_low_for_gopls_is_in_the_status() {
     server.wait_for(|it| it.get("/v1/status").1["workspaces"][0]["missing"].as_array().unwrap().iter().any(reported));
 }
 
+/// What a workspace beside the first one cannot see does not wait for its build scripts.
+#[test]
+fn a_question_waits_only_for_the_packages_that_can_name_its_symbol() {
+    let package = |name: &str, rest: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n{rest}")
+    };
+    let depends = |names: &[&str], up: &str| {
+        let line = |it: &&str| format!("{it} = {{ path = \"{up}{it}\" }}\n");
+        format!("[dependencies]\n{}", names.iter().map(line).collect::<String>())
+    };
+    let home = Home::with(&[
+        ("Cargo.toml", "[workspace]\nmembers = [\"base\", \"top\"]\nexclude = [\"fuzz\"]\nresolver = \"2\"\n"),
+        ("base/Cargo.toml", &package("base", "")),
+        ("base/src/lib.rs", "pub fn shared() {}\n"),
+        ("top/Cargo.toml", &package("top", &depends(&["base"], "../"))),
+        ("top/build.rs", "fn main() {}\n"),
+        ("top/src/lib.rs", "pub fn alone() {\n    base::shared()\n}\n\npub fn user() {\n    alone()\n}\n"),
+        ("fuzz/Cargo.toml", &package("fuzz", &format!("{}[workspace]\n", depends(&["base"], "../")))),
+        ("fuzz/build.rs", "fn main() {}\n"),
+        ("fuzz/src/main.rs", "fn main() {\n    base::shared()\n}\n"),
+    ]);
+    let faults = home.path().join("faults");
+    fs::create_dir(&faults).unwrap();
+    let stall = faults.join("rust.load.built");
+    fs::write(&stall, "stall").unwrap();
+    let server = home.serve_with(&["--trust"], &[("SEMDEX_FAULTS", &faults)]);
+    let asked = |symbol: &str, wait_ms: u32| server.get(&format!("/v1/usages?symbol={symbol}&wait_ms={wait_ms}")).1;
+    let alone = asked("top::alone", 60_000);
+    assert_eq!((&alone["meta"]["complete"], &alone["total"]), (&json!(true), &json!(1)), "{alone}");
+    let shared = asked("base::shared", 0);
+    assert_eq!(shared["meta"]["complete"], false, "{shared}");
+    fs::remove_file(&stall).unwrap();
+    server.wait_ready();
+    let shared = asked("base::shared", 60_000);
+    assert_eq!((&shared["meta"]["complete"], &shared["total"]), (&json!(true), &json!(2)), "{shared}");
+}
+
 /// Before the crates are known, nothing is said to be in none of them.
 #[test]
 fn what_is_not_loaded_is_not_said_to_be_left_out() {

@@ -193,10 +193,15 @@ pub struct Handle {
     /// The state of the engine, published whenever it changes.
     pub status: watch::Receiver<EngineStatus>,
     /// Resolves when there is nothing to wait for: the engine can answer, or never will.
-    pub settled: Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>,
+    pub settled: Wait,
+    /// Resolves when most questions can be answered; an answer that needs more is incomplete.
+    pub usable: Wait,
     /// Ends the engine's processes. Bounded in time.
-    pub close: Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>,
+    pub close: Wait,
 }
+
+/// Something that ends.
+pub type Wait = Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// A running engine. The writer owns it and calls it on its own thread, in the order of the revisions. An engine that
 /// panics is discarded and started again from the texts.
@@ -206,6 +211,11 @@ pub trait Engine: Send {
 
     /// Whether the engine can answer, or never will.
     fn is_settled(&self) -> bool;
+
+    /// Whether it can answer most questions.
+    fn is_usable(&self) -> bool {
+        self.is_settled()
+    }
 
     /// A view of the current revision. `files` are those that were applied last.
     fn view(&self, files: Arc<Files>) -> Box<dyn View>;

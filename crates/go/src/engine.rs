@@ -20,8 +20,8 @@ use semdex_engine::links::{self, Link};
 use semdex_engine::verify::{Job, Planned};
 use semdex_engine::{
     Answering, Applied, Deadlines, Declaration, Engine, EngineKind, Extent, FileChange, FileChangeKind, Handle,
-    ReferencedFiles, Requirement, Result, Setup, Site, Suggested, Tidied, Trial, Unknown, Wanted, blocking, ranking,
-    unknown_until_loaded,
+    ReferencedFiles, Requirement, Result, Setup, Site, Suggested, Tidied, Trial, Unknown, Wait, Wanted, blocking,
+    ranking, unknown_until_loaded,
 };
 use semdex_model::{
     Answer, Calls, ChangeImpact, Code, Description, Diagnostic, Error, FileEdit, LanguageId, Missing, MissingCode,
@@ -108,12 +108,14 @@ fn read_by(link: &Link, files: &Files, kind: FileChangeKind) -> Vec<FileChange> 
 impl Engine for GoEngine {
     fn handle(&self) -> Handle {
         let (settled, closed) = (self.go.clone(), self.go.clone());
+        let settled: Wait = Arc::new(move || {
+            let go = settled.clone();
+            async move { go.settled().await }.boxed()
+        });
         Handle {
             status: self.go.status(),
-            settled: Arc::new(move || {
-                let go = settled.clone();
-                async move { go.settled().await }.boxed()
-            }),
+            settled: settled.clone(),
+            usable: settled,
             close: Arc::new(move || {
                 let go = closed.clone();
                 async move { go.shutdown().await }.boxed()

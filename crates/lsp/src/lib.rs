@@ -232,6 +232,7 @@ impl Engine for LspEngine {
             status: self.session.status.subscribe(),
             // A query starts the server and waits for it.
             settled: Arc::new(|| futures::future::ready(()).boxed()),
+            usable: Arc::new(|| futures::future::ready(()).boxed()),
             close: Arc::new(move || engine.clone().shutdown().boxed()),
         }
     }

@@ -84,6 +84,7 @@ impl RequestOptions {
             index,
             links: self.links,
             all_files: false,
+            early: false,
             min_revision: self.min_revision,
             deadline,
             background: self.wait.is_some(),
@@ -133,6 +134,7 @@ where
     T: Clone + Send + Sync + 'static,
     F: Future<Output = semdex_engine::Result<Answer<T>>>,
 {
+    let mut needs = needs;
     let deadlines = deadlines(needs);
     let last = deadlines.answer + GRACE;
     let mut coverage = Coverage::default();
@@ -190,6 +192,11 @@ where
         };
         let answer = timing::during(Part::Engine, tokio::time::timeout_at(last.into(), question(input))).await;
         let answer = answer.map_err(late).map_err(failed)?;
+        let is_early = std::mem::take(&mut needs.early) && !settled;
+        if is_early && !answer.as_ref().is_ok_and(|it| it.coverage.complete) {
+            coverage = Coverage::default();
+            continue;
+        }
         if needs.background && is_being_read(&answer) && Instant::now() + pause < needs.deadline {
             coverage = Coverage::default();
             tokio::time::sleep(pause).await;
@@ -428,7 +435,8 @@ where
         // Concurrently, so that a slow language does not use up the time of all languages.
         let answers = futures::future::join_all(these.iter().map(|&language| {
             let memo = Some(format!("{verb} {} {query:?} {:?} {:?}", language.name, options.cursor, options.limit));
-            run_query(workspace, options.needs(Some(language), true), memo, move |input| {
+            let needs = Needs { early: true, ..options.needs(Some(language), true) };
+            run_query(workspace, needs, memo, move |input| {
                 let question = input.view.map(|view| question(view, query.clone(), input.deadlines));
                 let question = question.ok_or_else(|| no_symbols(workspace, &input.files, language));
                 async move { question?.await }

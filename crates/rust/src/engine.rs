@@ -213,6 +213,11 @@ impl Rust {
         self.status.subscribe()
     }
 
+    /// Only few packages are not built yet: most answers do not get better by waiting.
+    pub(crate) fn is_usable(&self) -> bool {
+        self.environment.settled || self.environment.unbuilt.is_some()
+    }
+
     /// A crate graph is loaded and no load is running: answers do not get better by waiting.
     pub(crate) fn is_settled(&self) -> bool {
         self.environment.settled
@@ -283,7 +288,7 @@ impl Rust {
             limits: self.config.limits,
             faults: Faults::new(self.status.clone()),
         };
-        self.set_environment(|it| it.settled = false);
+        self.set_environment(|it| (it.settled, it.unbuilt) = (false, None));
         self.publish();
         let status = self.status.clone();
         let work = move |deliver: &dyn Fn(Step)| {
@@ -350,6 +355,7 @@ impl Rust {
             missing,
             deep,
             unstable,
+            unbuilt,
             ..
         } = loaded;
         let last = self.note_inputs(inputs, outdated, last);
@@ -392,6 +398,7 @@ impl Rust {
             it.unread_outside = unread;
             it.loaded = true;
             it.settled = last;
+            it.unbuilt = unbuilt.filter(|it| !it.is_empty()).map(Arc::from);
             it.missing = missing;
             it.packages = packages;
             it.faults = faults;

@@ -34,7 +34,7 @@ use ra_ap_hir_expand::proc_macro::ProcMacroLoadResult;
 use ra_ap_ide_db::base_db::{CrateGraphBuilder, ProcMacroLoadingError, ProcMacroPaths};
 use ra_ap_load_cargo::{ProjectFolders, SourceRootConfig, load_proc_macro};
 use ra_ap_paths::{AbsPath, AbsPathBuf, Utf8PathBuf};
-use ra_ap_project_model::{CargoFeatures, ProjectWorkspace};
+use ra_ap_project_model::{CargoFeatures, ProjectWorkspace, ProjectWorkspaceKind};
 use ra_ap_vfs::FileId;
 
 use self::external_inputs::ExternalInputs;
@@ -148,6 +148,9 @@ pub(crate) struct Loaded {
     pub outdated: Option<SystemTime>,
     /// The default build is loaded.
     pub last: bool,
+    /// The local packages whose build scripts and proc macros are not built yet, by their directories: what they cannot
+    /// see is loaded. `None` if most of the workspace is not.
+    pub unbuilt: Option<Vec<PathBuf>>,
 }
 
 /// What a load hands over.
@@ -166,7 +169,7 @@ pub(crate) struct MacroTable {
 }
 
 impl MacroTable {
-    /// Adds the macros of further builds.
+    /// Adds the macros of further workspaces or builds.
     pub(crate) fn extend(&mut self, more: MacroTable) {
         // The default build may have none.
         self.enabled |= more.enabled;
@@ -252,7 +255,8 @@ pub(crate) fn load(
                     macros: MacroTable,
                     missing: &[Missing],
                     mut inputs: ExternalInputs,
-                    last: bool| {
+                    unbuilt: Option<Vec<PathBuf>>| {
+        let last = unbuilt.as_ref().is_some_and(Vec::is_empty);
         let folders = ProjectFolders::new(workspaces, &[], None);
         let local_roots = local_roots(&request.root, &request.target_dir, workspaces);
         let packages = Packages { roots: &local_roots, forbidden: &request.forbidden };
@@ -293,27 +297,45 @@ pub(crate) fn load(
             outdated: inputs.changed_since(request.begun),
             inputs,
             last,
+            unbuilt,
         }
     };
     progress("reading sources", 0, 0);
-    let first = step(&workspaces, &facts, MacroTable::default(), &missing, inputs.clone(), !runs_code);
+    // Most questions are about the first workspace.
+    let is_first_built = !runs_code || workspaces.first().is_some_and(|it| !build::runs_code(it));
+    let waiting = is_first_built.then(|| if runs_code { unbuilt(&workspaces) } else { Vec::new() });
+    let first = step(&workspaces, &facts, MacroTable::default(), &missing, inputs.clone(), waiting);
     deliver(Delivery::Default(Box::new(first)));
     let Ok(tools) = &mut tools else { return };
     tools.patience = patience(request.limits.build);
     let mut macros = MacroTable::default();
     if runs_code && !superseded() {
-        if request.build_scripts {
-            run_build_scripts(request, &mut workspaces, tools, progress, (&mut inputs, &mut facts), &mut missing);
-        }
-        if superseded() {
-            return;
+        let total = workspaces.len();
+        for done in (0..total).filter(|_| request.build_scripts) {
+            progress("running build scripts", done, total);
+            let workspace = &mut workspaces[done];
+            if build::runs_code(workspace) {
+                run_build_scripts(request, workspace, tools, (&mut inputs, &mut facts), &mut missing);
+            }
+            if superseded() {
+                return;
+            }
+            let waiting = unbuilt(&workspaces[done + 1..]);
+            if done == 0 && !is_first_built && !waiting.is_empty() {
+                if request.proc_macros {
+                    macros = load_macros(request, &workspaces, tools, &macros, &mut missing);
+                }
+                fault::point("rust.load.first");
+                let step = step(&workspaces, &facts, macros.clone(), &missing, inputs.clone(), Some(waiting));
+                deliver(Delivery::Default(Box::new(step)));
+            }
         }
         if request.proc_macros {
-            macros = load_macros(request, &workspaces, tools, &MacroTable::default(), &mut missing);
+            macros.extend(load_macros(request, &workspaces, tools, &macros, &mut missing));
         }
         tracing::debug!("what runs at compile time was built and run");
         fault::point("rust.load.built");
-        let last = step(&workspaces, &facts, macros.clone(), &missing, inputs, true);
+        let last = step(&workspaces, &facts, macros.clone(), &missing, inputs, Some(Vec::new()));
         deliver(Delivery::Default(Box::new(last)));
     }
     while !(request.is_calm)() && !superseded() {
@@ -508,28 +530,31 @@ fn relative(root: &AbsPath, path: &AbsPath) -> String {
     path.strip_prefix(root).map_or_else(|| path.to_string(), |it| it.as_str().to_owned())
 }
 
+/// The local packages of those workspaces that run code at compile time, by their directories.
+fn unbuilt(workspaces: &[ProjectWorkspace]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for workspace in workspaces.iter().filter(|it| build::runs_code(it)) {
+        if let ProjectWorkspaceKind::Cargo { cargo, .. } = &workspace.kind {
+            let local = cargo.packages().map(|it| &cargo[it]).filter(|it| it.is_local);
+            found.extend(local.map(|it| PathBuf::from(it.manifest.parent().as_str())));
+        }
+    }
+    found
+}
+
 fn run_build_scripts(
     request: &LoadRequest,
-    workspaces: &mut [ProjectWorkspace],
+    workspace: &mut ProjectWorkspace,
     tools: &Tools<'_>,
-    progress: &(dyn Fn(&str, usize, usize) + Sync),
     (inputs, facts): (&mut ExternalInputs, &mut Facts),
     missing: &mut Vec<Missing>,
 ) {
-    let total = workspaces.len();
-    for (done, workspace) in workspaces.iter_mut().enumerate() {
-        progress("running build scripts", done, total);
-        if !build::runs_code(workspace) || request.superseded.load(Ordering::Relaxed) {
-            continue;
-        }
-        let scope = workspace.manifest_or_root().to_string();
-        let manifest = workspace.manifest().cloned().map(AbsPathBuf::from);
-        let mut note = |it: &[u8]| drop(manifest.clone().map(|manifest| facts.messages.insert(manifest, it.into())));
-        if let Err(error) = build::run(workspace, tools, &request.features, &request.target_dir, inputs, &mut note) {
-            let first =
-                error.lines().map(str::trim).filter(|line| !line.is_empty()).take(6).collect::<Vec<_>>().join("; ");
-            missing.push(Missing::new(MissingCode::BuildScripts, scope, format!("build scripts failed: {first}")));
-        }
+    let scope = workspace.manifest_or_root().to_string();
+    let manifest = workspace.manifest().cloned().map(AbsPathBuf::from);
+    let mut note = |it: &[u8]| drop(manifest.clone().map(|manifest| facts.messages.insert(manifest, it.into())));
+    if let Err(error) = build::run(workspace, tools, &request.features, &request.target_dir, inputs, &mut note) {
+        let first = error.lines().map(str::trim).filter(|line| !line.is_empty()).take(6).collect::<Vec<_>>().join("; ");
+        missing.push(Missing::new(MissingCode::BuildScripts, scope, format!("build scripts failed: {first}")));
     }
 }
 

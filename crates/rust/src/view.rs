@@ -155,7 +155,16 @@ pub(crate) fn on_all_cores<I: Sync, A: Send>(
     items: &[I],
     ask: impl Fn(&Semantics<'_, RootDatabase>, &I, &mut Vec<A>) + Sync,
 ) -> Vec<A> {
-    let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
+    on_cores(std::thread::available_parallelism().map_or(1, |it| it.get()), db, items, ask)
+}
+
+/// The same on as many threads as this.
+pub(crate) fn on_cores<I: Sync, A: Send>(
+    cores: usize,
+    db: &RootDatabase,
+    items: &[I],
+    ask: impl Fn(&Semantics<'_, RootDatabase>, &I, &mut Vec<A>) + Sync,
+) -> Vec<A> {
     let next = AtomicUsize::new(0);
     // The copies have cancellation tokens of their own, which nothing cancels.
     let asker = db.cancellation_token();
@@ -404,6 +413,13 @@ impl<'db> Context<'db> {
                 "the Cargo workspace is being loaded; ask again, or give a longer `wait_ms`",
             ));
         }
+        coverage.absorb(self.coverage_as_loaded(strictly));
+        coverage
+    }
+
+    /// The same for an answer that does not depend on what is still being loaded.
+    pub(crate) fn coverage_as_loaded(&self, strictly: bool) -> Coverage {
+        let mut coverage = Coverage::default();
         // No code is in a file that no crate includes.
         let is_outside = |it: &File| {
             self.is_loaded() && self.file_id(&it.path).is_some_and(|id| self.sema.file_to_module_def(id).is_none())

@@ -269,7 +269,7 @@ impl Workspace {
                 continue;
             };
             let reached = needs.min_revision.is_none_or(|wanted| snapshot.revision.0 >= wanted);
-            if reached && (snapshot.settled || !needs.index) {
+            if reached && (snapshot.settled || !needs.index || needs.early && snapshot.usable) {
                 return Ok(snapshot);
             }
             let revision = snapshot.revision;
@@ -289,7 +289,7 @@ impl Workspace {
             drop(snapshot);
             let more = async {
                 match (needs.language, reached) {
-                    (Some(language), true) => self.settled(language).await,
+                    (Some(language), true) => self.can_answer(language, needs.early).await,
                     _ => {
                         let _ = published.wait_for(|it| it.revision > revision).await;
                     }
@@ -301,15 +301,15 @@ impl Workspace {
         }
     }
 
-    /// Resolves when the engine of this language can answer or never will.
-    async fn settled(&self, language: LanguageId) {
+    /// Resolves when the engine of this language can answer all questions, or most of them, or never will.
+    async fn can_answer(&self, language: LanguageId, most: bool) {
         let Some(at) = self.registry().position(language) else { return };
         let mut published = self.inner.published.clone();
         // An engine that panicked is started again.
         let there = published.wait_for(|it| it.engines.get(at).is_none_or(|it| it.down.is_none())).await;
         let handle = there.ok().and_then(|it| it.engines.get(at)?.handle.clone());
         if let Some(handle) = handle {
-            (handle.settled)().await;
+            if most { (handle.usable)().await } else { (handle.settled)().await }
         }
     }
 

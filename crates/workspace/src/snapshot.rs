@@ -21,6 +21,8 @@ pub struct Needs {
     /// The answer is about all files of the language, so that it misses each file without a text. Otherwise the engine
     /// knows which of them matter.
     pub all_files: bool,
+    /// An answer may be complete before all is loaded: a view is handed out as soon as most questions can be answered.
+    pub early: bool,
     /// The least revision that will do.
     pub min_revision: Option<u64>,
     /// What is not there by then is given up.
@@ -36,6 +38,7 @@ impl Needs {
         Needs {
             language: None,
             index: false,
+            early: false,
             links: false,
             all_files: false,
             min_revision: None,
@@ -58,6 +61,8 @@ pub struct Snapshot {
     pub trusted: bool,
     /// Whether the language that was asked for has all that it can have.
     pub settled: bool,
+    /// Whether it has most of that.
+    pub usable: bool,
     /// Why there is no view of the language though there is code of it: its engine panicked.
     pub lacks: Option<Missing>,
     /// What answers about the language miss for files that cannot be named.

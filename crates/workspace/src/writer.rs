@@ -401,6 +401,7 @@ impl Writer {
             view: engine.map(|it| it.view(self.files.clone())),
             trusted: self.trust.is_given(),
             settled: engine.is_none_or(|it| it.is_settled()) && lacks.is_none(),
+            usable: engine.is_none_or(|it| it.is_usable()) && lacks.is_none(),
             lacks,
             unindexed_names: self.missing_names(language),
             unread: self.unread_of(language),

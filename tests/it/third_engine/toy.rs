@@ -166,7 +166,7 @@ struct Toy {
 impl Engine for Toy {
     fn handle(&self) -> Handle {
         let done = || Arc::new(|| ready(()).boxed());
-        Handle { status: self.status.subscribe(), settled: done(), close: done() }
+        Handle { status: self.status.subscribe(), settled: done(), usable: done(), close: done() }
     }
 
     fn is_settled(&self) -> bool {

@@ -45,11 +45,18 @@ impl Rust {
     pub(crate) fn prime(&self, done: impl FnOnce(Ended) + Send + 'static) -> bool {
         let db = self.host.raw_database().clone();
         let status = self.status.clone();
+        let is_loading = !self.environment.settled;
+        // The others are for Cargo.
+        let cores =
+            std::thread::available_parallelism().map_or(1, |it| if is_loading { it.get() / 2 } else { it.get() });
         let work = move || {
             let Some(_shared) = try_share_types() else { return Ended::Stopped };
             fault::point("rust.prime");
             let finished = catch(|| {
-                prime(&db, &|done, total| {
+                prime(&db, cores, &|done, total| {
+                    if is_loading {
+                        return;
+                    }
                     let progress = Progress { stage: "indexing".to_owned(), done, total };
                     status.send_modify(|it| it.progress = Some(progress));
                 });
@@ -60,8 +67,10 @@ impl Rust {
         start("rust-prime", work, done)
     }
 
+    /// While build scripts run, most of what they do not change can be computed.
     pub(crate) fn needs_priming(&self) -> bool {
-        self.environment.settled && !self.primed && self.retries.prime.is_due()
+        let is_known = self.environment.settled || self.environment.loaded;
+        is_known && !self.primed && self.retries.prime.is_due()
     }
 
     /// Priming has ended: from now on answers are warm, unless it failed too often.

@@ -10,7 +10,7 @@ use ra_ap_ide_db::base_db::Crate;
 use ra_ap_ide_db::symbol_index::SymbolIndex;
 
 use crate::names::instances;
-use crate::view::on_all_cores;
+use crate::view::on_cores;
 
 enum Part {
     Implementations(Crate),
@@ -19,17 +19,17 @@ enum Part {
 }
 
 /// `progress` receives the number of finished crates, and the number of all crates.
-pub(crate) fn prime(db: &RootDatabase, progress: &(dyn Fn(usize, usize) + Sync)) {
+pub(crate) fn prime(db: &RootDatabase, cores: usize, progress: &(dyn Fn(usize, usize) + Sync)) {
     attach_db(db, || {
         // Dependencies of a crate precede it.
         let crates: Vec<Crate> = instances::default_crates(db).into_iter().map(|it| it.base()).collect();
         let done = AtomicUsize::new(0);
-        on_all_cores(db, &crates, |sema, it, _: &mut Vec<()>| {
+        on_cores(cores, db, &crates, |sema, it, _: &mut Vec<()>| {
             crate_def_map(sema.db, *it);
             progress(done.fetch_add(1, Ordering::Relaxed) + 1, crates.len());
         });
         let parts: Vec<Part> = crates.iter().flat_map(|it| parts(db, *it)).collect();
-        on_all_cores(db, &parts, |sema, it, _: &mut Vec<()>| match it {
+        on_cores(cores, db, &parts, |sema, it, _: &mut Vec<()>| match it {
             Part::Implementations(it) => {
                 TraitImpls::for_crate(sema.db, *it);
             }

@@ -27,7 +27,7 @@ use semdex_engine::verify::{Job, Planned};
 use semdex_engine::{
     Applied, BACKGROUND_DELAY, Declaration, Ended, Engine, EngineKind, ExternalSources, ExternalText, Formatting,
     Handle, Pause, QUIET_BEFORE_IDLE_WORK, ReferencedFiles, Requirement, Route, Setup, Site, Tidied, Trial,
-    Unformatted, View,
+    Unformatted, View, Wait,
 };
 use semdex_model::{ChangeImpact, FileEdit, LanguageId, Missing, MissingCode, VerifyKind};
 
@@ -144,6 +144,7 @@ impl EngineKind for RustKind {
         let mut engine = RustEngine {
             rust: Box::new(rust),
             settled: watch::Sender::new(false),
+            usable: watch::Sender::new(false),
             tell: Tell { news: sender, wake },
             news,
             sources_outside: None,
@@ -193,6 +194,7 @@ impl Tell {
 struct RustEngine {
     rust: Box<Rust>,
     settled: watch::Sender<bool>,
+    usable: watch::Sender<bool>,
     tell: Tell,
     news: Receiver<News>,
     /// What was read of path dependencies and not yet collected.
@@ -208,13 +210,17 @@ struct RustEngine {
 
 impl Engine for RustEngine {
     fn handle(&self) -> Handle {
-        let settled = self.settled.subscribe();
+        let wait_for = |is: &watch::Sender<bool>| -> Wait {
+            let is = is.subscribe();
+            Arc::new(move || {
+                let mut is = is.clone();
+                async move { drop(is.wait_for(|it| *it).await) }.boxed()
+            })
+        };
         Handle {
             status: self.rust.status(),
-            settled: Arc::new(move || {
-                let mut settled = settled.clone();
-                async move { drop(settled.wait_for(|it| *it).await) }.boxed()
-            }),
+            settled: wait_for(&self.settled),
+            usable: wait_for(&self.usable),
             // Its child processes end with it.
             close: Arc::new(|| std::future::ready(()).boxed()),
         }
@@ -222,6 +228,10 @@ impl Engine for RustEngine {
 
     fn is_settled(&self) -> bool {
         self.rust.is_settled()
+    }
+
+    fn is_usable(&self) -> bool {
+        self.rust.is_usable()
     }
 
     fn view(&self, files: Arc<Files>) -> Box<dyn View> {
@@ -389,8 +399,9 @@ impl RustEngine {
     }
 
     fn note_settled(&self) {
-        let is_settled = self.rust.is_settled();
-        self.settled.send_if_modified(|it| std::mem::replace(it, is_settled) != is_settled);
+        for (sent, is) in [(&self.settled, self.rust.is_settled()), (&self.usable, self.rust.is_usable())] {
+            sent.send_if_modified(|it| std::mem::replace(it, is) != is);
+        }
     }
 
     fn adopt(&mut self, step: Step) {

@@ -314,7 +314,7 @@ fn packages_of(cx: &Context<'_>, definitions: &[Definition<'_>]) -> Option<Vec<P
 }
 
 /// The directory of a crate's package, as Cargo reports it to the compiler.
-fn package_of_crate(cx: &Context<'_>, krate: CrateId) -> Option<PathBuf> {
+pub(super) fn package_of_crate(cx: &Context<'_>, krate: CrateId) -> Option<PathBuf> {
     if Crate::from(krate).is_builtin(cx.db) {
         return None;
     }

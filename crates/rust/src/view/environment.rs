@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -22,6 +23,8 @@ pub(crate) struct Environment {
     pub loaded: bool,
     /// No load is running.
     pub settled: bool,
+    /// See `Loaded::unbuilt`.
+    pub unbuilt: Option<Arc<[PathBuf]>>,
     pub missing: Vec<Missing>,
     /// Files that code names and that are not read: no answer that may depend on them is complete.
     pub unread: Vec<Missing>,
