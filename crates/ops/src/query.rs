@@ -126,7 +126,7 @@ pub(super) fn deadlines(needs: Needs) -> Deadlines {
 /// Runs a query, and repeats it while changes come in between. `memo` is the key under which the answer is cached.
 pub(super) async fn run_query<T, F>(
     workspace: &Workspace,
-    needs: Needs,
+    mut needs: Needs,
     memo: Option<String>,
     question: impl Fn(QueryInput) -> F,
 ) -> Result<WithMeta<T>>
@@ -134,7 +134,6 @@ where
     T: Clone + Send + Sync + 'static,
     F: Future<Output = semdex_engine::Result<Answer<T>>>,
 {
-    let mut needs = needs;
     let deadlines = deadlines(needs);
     let last = deadlines.answer + GRACE;
     let mut coverage = Coverage::default();
@@ -192,8 +191,9 @@ where
         };
         let answer = timing::during(Part::Engine, tokio::time::timeout_at(last.into(), question(input))).await;
         let answer = answer.map_err(late).map_err(failed)?;
-        let is_early = std::mem::take(&mut needs.early) && !settled;
+        let is_early = needs.early && !settled && !matches!(answer, Err(Stop::Stale));
         if is_early && !answer.as_ref().is_ok_and(|it| it.coverage.complete) {
+            needs.early = false;
             coverage = Coverage::default();
             continue;
         }
