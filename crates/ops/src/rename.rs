@@ -12,7 +12,7 @@ use semdex_model::{
     SymbolQuery, Usage,
 };
 use semdex_text::matching::{self, Patch};
-use semdex_text::words::occurrences;
+use semdex_text::words::has_word;
 use semdex_workspace::disk::Notes;
 use semdex_workspace::{Cause, Workspace};
 
@@ -147,7 +147,7 @@ fn notes_outside_builds(workspace: &Workspace, renaming: &Renaming) -> Notes {
         for output in outputs {
             // What is no text has no name in it.
             let Ok(Some(text)) = workspace.read_if_there(output) else { continue };
-            let lines = text.lines().zip(1..).filter(|it| occurrences(it.0, name).next().is_some());
+            let lines = text.lines().zip(1..).filter(|it| has_word(it.0, name));
             let lines: Vec<String> = lines.take(MOST_SHOWN).map(|it| it.1.to_string()).collect();
             if !lines.is_empty() {
                 note += &format!("; {output}:{} has `{name}` and is left as it is: record it again", lines.join(","));

@@ -29,7 +29,7 @@ use crate::names::Key;
 use semdex_engine::unpoisoned;
 use semdex_model::{OutlineItem, Span, Symbol, SymbolKind, Upstream};
 use semdex_text::diff::OffsetMap;
-use semdex_text::words::occurrences;
+use semdex_text::words::has_word;
 
 /// The symbols of a file as a tree, and each of them as a definition with its path.
 #[derive(Debug, Default, Clone)]
@@ -99,7 +99,7 @@ impl FileSymbols {
 }
 
 fn leads_through(path: &str, name: &str) -> bool {
-    occurrences(path, name).next().is_some()
+    has_word(path, name)
 }
 
 /// What is known to be correct now. It is shared by the engine, which invalidates, and by the holders of a view, which

@@ -31,6 +31,11 @@ pub fn occurrences<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usi
         .filter(move |&at| !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part))
 }
 
+/// Whether a word occurs.
+pub fn has_word(text: &str, word: &str) -> bool {
+    occurrences(text, word).next().is_some()
+}
+
 fn is_part(character: char) -> bool {
     character == '_' || character.is_ascii_alphanumeric() || (!character.is_ascii() && character.is_alphanumeric())
 }

@@ -13,7 +13,7 @@ use crate::names::instances;
 use crate::syntax::declaration::declared_name;
 use crate::syntax::is_read_by_tools;
 use crate::view::Context;
-use semdex_text::words::occurrences;
+use semdex_text::words::has_word;
 
 /// The most levels of macros in macros that are followed.
 const MAX_MACROS: usize = 3;
@@ -145,7 +145,7 @@ impl<'c, 'db> Closed<'c, 'db> {
     }
 
     fn says(&self, node: &SyntaxNode) -> bool {
-        occurrences(&node.text().to_string(), self.name).next().is_some()
+        has_word(&node.text().to_string(), self.name)
     }
 }
 

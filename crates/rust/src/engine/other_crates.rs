@@ -18,7 +18,7 @@ use crate::view::Context;
 use semdex_engine::Result;
 use semdex_engine::files::File;
 use semdex_model::{Broken, ChangeImpact, Diagnostic, Missing, MissingCode, Severity};
-use semdex_text::words::occurrences;
+use semdex_text::words::has_word;
 
 /// The time limit for checking files before a change, and again after it.
 const MOST_TIME: Duration = Duration::from_secs(6);
@@ -118,7 +118,7 @@ fn files_concerned(cx: &Context<'_>, changes: &[CrateChange]) -> Vec<Arc<File>> 
             for module in crates.into_iter().flat_map(|it| it.modules(cx.db)) {
                 let id = module.definition_source_file_id(cx.db).original_file(cx.db).file_id(cx.db);
                 let Some(file) = seen.insert(id).then(|| cx.file(id)).flatten() else { continue };
-                let names = |it: &String| occurrences(&file.text, it).next().is_some();
+                let names = |it: &String| has_word(&file.text, it);
                 let is_concerned = match &change.reach {
                     Reach::Names(all) => all.iter().any(names),
                     Reach::Crate | Reach::Dependents => true,

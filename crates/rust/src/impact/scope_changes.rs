@@ -15,7 +15,7 @@ use crate::syntax::{Rest, RestPart};
 use crate::view::Context;
 use semdex_engine::files::File;
 use semdex_model::{ChangeKind, Span, SymbolKind};
-use semdex_text::words::{occurrences, words, words_at};
+use semdex_text::words::{has_word, occurrences, words, words_at};
 
 /// If more names change, all bodies are checked.
 const MAX_NAMES: usize = 64;
@@ -82,7 +82,7 @@ impl ScopeChanges {
     }
 
     pub(crate) fn concerns(&self, text: &str) -> bool {
-        self.all || self.names.iter().any(|name| occurrences(text, name).next().is_some())
+        self.all || self.names.iter().any(|name| has_word(text, name))
     }
 
     /// The positions of the names in a text, in order.

@@ -10,7 +10,7 @@ use ra_ap_project_model::{CargoWorkspace, ManifestPath, ProjectWorkspace};
 use ra_ap_syntax::{AstNode as _, Edition, SourceFile};
 use semdex_config::{BuildFeatures, RustBuild};
 use semdex_engine::files::Files;
-use semdex_text::words::{occurrences, words};
+use semdex_text::words::{has_word, words};
 use serde_json::Value;
 
 use super::conditions::{conditions, of_modules_around};
@@ -123,7 +123,7 @@ pub(super) fn excluded(
     let choice = Choice::default();
     let (mut of_files, mut modules) = (Vec::new(), Vec::new());
     for file in texts.of(LANGUAGE).filter(|it| !it.is_too_deep()) {
-        if !["cfg", "cfg_attr", "cfg_select"].iter().any(|it| occurrences(&file.text, it).next().is_some()) {
+        if !["cfg", "cfg_attr", "cfg_select"].iter().any(|it| has_word(&file.text, it)) {
             continue;
         }
         let path = root.join(&*file.path);

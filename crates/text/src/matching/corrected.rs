@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use rustc_hash::FxHashSet;
 
+use crate::merge::indentation::indent_of;
 use crate::merge::is_misspelt;
 use crate::tokens::{Change, Tokens, changes, is_word, kept};
-use crate::words::occurrences;
+use crate::words::has_word;
 
 /// Parts of a search text, and what they ought to be.
 type Corrections = Vec<(Range<usize>, String)>;
@@ -81,8 +82,7 @@ fn correction(asked: &Tokens, there: &Tokens, Change { old, new }: &Change) -> O
         let after = inline(new.end).unwrap_or_default();
         let at = asked.start(old.start);
         // Where words at the start of a line are lost, the blanks after them look like indentation.
-        let [own, theirs] =
-            [asked.gap(old.start), there.gap(new.start)].map(|it| it.rsplit('\n').next().unwrap_or_default());
+        let [own, theirs] = [asked.gap(old.start), there.gap(new.start)].map(indent_of);
         let is_left = own.len() == theirs.len() + after.len();
         let (from, before) = if is_left { (at - own.len(), theirs) } else { (at, "") };
         (from..at, [before, &words, after].concat())
@@ -159,7 +159,7 @@ fn with_words(base: &str, ours: &str, theirs: &str, file: &str) -> String {
                     && !written.contains(asked)
                     && written.contains(there)
                     && is_misspelt(asked, there)
-                    && occurrences(file, asked).next().is_none()
+                    && !has_word(file, asked)
         };
         if old.len() == new.len() && pairs().all(is_error) {
             corrections.extend(pairs().map(|(at, there)| (asked.start(at)..asked.end_before(at + 1), there)));

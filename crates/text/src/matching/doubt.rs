@@ -4,7 +4,7 @@
 use rustc_hash::FxHashSet;
 
 use super::search::Search;
-use crate::merge::indentation::{indentation_before, width, with_indentation};
+use crate::merge::indentation::{indent_of, indentation_before, width, with_indentation};
 use crate::merge::{digits, is_slip};
 use crate::score::{collapse, score};
 use crate::tokens::{Change, Tokens, changes, is_word, kept};
@@ -82,7 +82,7 @@ pub(super) fn doubt(search: &Search, span: Span, context: &str) -> Option<String
 fn names_place(asked: &Tokens, at: usize, declares: impl Fn(usize) -> bool) -> bool {
     let start = (0..=at).rfind(|&it| asked.begins_line(it)).unwrap_or(0);
     let end = (at + 1..asked.len()).find(|&it| asked.begins_line(it)).unwrap_or(asked.len());
-    let indent = |at: usize| width(asked.gap(at).rsplit('\n').next().unwrap_or_default());
+    let indent = |at: usize| width(indent_of(asked.gap(at)));
     let is_head = end - start == asked.len() || end < asked.len() && indent(end) > indent(start);
     declares(at) || is_head && !(start..end).any(declares)
 }
@@ -180,7 +180,7 @@ pub(super) fn same_lines(
     kept: impl Fn(usize) -> Option<usize>,
 ) -> Vec<(usize, usize)> {
     let begins = indentation_before(text, span.start);
-    let indent = |gap: &str| width(gap.rsplit('\n').next().unwrap_or_default());
+    let indent = |gap: &str| width(indent_of(gap));
     let pair = |at: usize| {
         let other = kept(at).filter(|&other| if other == 0 { begins.is_some() } else { there.begins_line(other) })?;
         let own = if other == 0 { width(begins.unwrap_or_default()) } else { indent(there.gap(other)) };

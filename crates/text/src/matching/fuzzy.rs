@@ -16,7 +16,7 @@ use super::search::{Hit, Outcome, Region, Search, nearest_to_line};
 use super::whitespace::Squeezed;
 use crate::score::{self, Pattern, collapse};
 use crate::tokens::{cuts_token, is_word};
-use crate::words::{occurrences, words};
+use crate::words::{has_word, words};
 use semdex_model::{Span, Strategy};
 
 /// Longer search texts are not compared fuzzily: nobody misremembers that much text and still means one place.
@@ -99,12 +99,11 @@ pub(super) fn find(search: &Search, region: &Region, context: &str) -> Outcome {
         }
     };
     let found = hit(chosen);
-    let occurs = |text: &str, word: &str| occurrences(text, word).next().is_some();
     let why = doubt(search, found.span, context).or_else(|| {
         let is_done = || {
             // Most edits have a word that is not in the place.
             let place = &search.text[found.span.start..found.span.end];
-            let is_known = |(_, word): (usize, &str)| occurs(place, word) || occurs(context, word);
+            let is_known = |(_, word): (usize, &str)| has_word(place, word) || has_word(context, word);
             words(search.replacement).all(is_known)
                 && patch(search.text, &found, context, search.replacement)
                     .is_ok_and(|it| it.patch.text.is_empty() && it.patch.range.start == it.patch.range.end)

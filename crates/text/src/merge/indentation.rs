@@ -7,6 +7,11 @@ pub(crate) fn indent(line: &str) -> &str {
     &line[..line.len() - line.trim_start().len()]
 }
 
+/// The indentation at the end of the white space before a token.
+pub(crate) fn indent_of(gap: &str) -> &str {
+    gap.rsplit('\n').next().unwrap_or_default()
+}
+
 /// The columns of a tab. Only to compare depths.
 pub(super) const TAB: usize = 4;
 
