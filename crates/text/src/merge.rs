@@ -7,6 +7,7 @@
 
 mod clusters;
 mod enclosing;
+mod equal_tokens;
 pub(crate) mod indentation;
 mod indentation_map;
 mod quotes;
@@ -20,8 +21,10 @@ use rustc_hash::FxHashSet;
 
 use crate::endings;
 use crate::tokens::{Change, Tokens, changes, is_word, kept};
+use crate::words::has_word;
 use clusters::{Cluster, clusters, of_whole_lines};
 pub use enclosing::is_enclosed_alike;
+use indentation::indent_of;
 use indentation_map::{IndentationMap, IndentationPair, is_indented_with_tabs, unit};
 use semdex_model::Span;
 pub(crate) use slips::{digits, is_misspelt, is_slip};
@@ -339,17 +342,6 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         is_replaced && (both.all(is_operator) || base.len() == ours.len() && pairs.any(is_other))
     }
 
-    /// Whether the tokens that we removed could be exchanged for equal ones beside them.
-    fn removes_one_of_equal(&self, Cluster { base, ours, .. }: &Cluster) -> bool {
-        let is_equal = |one: usize, other: usize| self.base.get(one) == self.base.get(other);
-        if ours.is_empty() {
-            return base.start > 0 && is_equal(base.start - 1, base.end - 1)
-                || base.end < self.base.len() && is_equal(base.start, base.end);
-        }
-        let mut all = self.base.slice(base.clone()).chain(self.ours.slice(ours.clone()));
-        ours.len() < base.len() && all.all(|it| it == self.base.get(base.start))
-    }
-
     /// Where both have made the same change, the white space before its tokens must not differ.
     fn check_agreed_layout(&self, part: [Range<usize>; 3]) -> Result<(), Conflict> {
         let [base, ours, theirs] = part.clone();
@@ -375,6 +367,9 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         let mut moved = [None; 2];
         for at in 1..self.base.len() {
             let before = breaks(self.base, at);
+            if self.context.recalled && self.may_be_either(at) {
+                return Err(self.conflict(OTHER_WRAPPING, [at - 1..at + 1, 0..self.ours.len(), 0..self.theirs.len()]));
+            }
             let (Some(ours), Some(theirs)) = (self.ours_kept[at], self.kept[at]) else { continue };
             let is_moved = [breaks(self.ours, ours) != before, breaks(self.theirs, theirs) != before];
             if is_moved == [false; 2] && before {
@@ -411,11 +406,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             };
             !cluster.base.is_empty() && breaks(self.ours, &cluster.ours) == breaks(self.theirs, &cluster.theirs)
         };
-        // Which of two equal tokens goes is known only where both are wrapped alike.
-        let is_either = || self.context.recalled && self.removes_one_of_equal(cluster);
-        if (length.min(1)..length.max(1)).any(is_wrapped) && !agrees()
-            || is_either() && [0, length].into_iter().any(is_wrapped)
-        {
+        if (length.min(1)..length.max(1)).any(is_wrapped) && !agrees() {
             return Err(self.conflict(OTHER_WRAPPING, cluster.ranges()));
         }
         Ok(())
@@ -589,7 +580,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             return if own.is_empty() { ours.to_owned() } else { made };
         }
         let [before, there] = [self.base.gap(base), self.theirs.gap(theirs)];
-        let [before, there] = [before, there].map(|it| it.rsplit('\n').next().unwrap_or_default());
+        let [before, there] = [before, there].map(indent_of);
         let begins = self.theirs.gap(theirs).contains('\n') || (theirs == 0 && self.context.begins_line);
         let is_line = begins && (self.base.gap(base).contains('\n') || base == 0);
         if own == before && is_line { format!("{lines}\n{there}") } else { made }
@@ -756,10 +747,6 @@ fn parts(gap: &str) -> [&str; 3] {
     }
 }
 
-fn indent_of(gap: &str) -> &str {
-    gap.rsplit('\n').next().unwrap_or_default()
-}
-
 /// Merges white space part by part; `None` if both changed a part in different ways.
 fn three_gaps(map: &IndentationMap, [base, ours, theirs]: [&str; 3]) -> Option<String> {
     let [base, ours, theirs] = [base, ours, theirs].map(|it| endings::unix(it).into_owned());
@@ -818,10 +805,6 @@ fn same(a: &str, b: &str) -> bool {
 /// Whether two tokens side by side would be one word.
 fn glued(before: &str, after: &str) -> bool {
     before.ends_with(is_word) && after.starts_with(is_word)
-}
-
-fn has_word(text: &str, word: &str) -> bool {
-    crate::words::occurrences(text, word).next().is_some()
 }
 
 #[cfg(test)]

@@ -1377,6 +1377,14 @@ fn a_bracket_written_twice_in_one_line_removes_none_of_another_line() {
     let new = "    }\n\n    mod where_clause {\n        use snafu::prelude::*;\n        use std::fmt::Display;\n";
     let wanted = file.replace("snafu::Snafu", "snafu::prelude::*");
     assert!(made(&Search { replacement: new, ..search(file, asked) }).is_none_or(|it| it == wanted));
+    // Nor where a part with a bracket of its own is added.
+    let file = "            f();\n        }\n    }\n\n    /// Sets the coordinates of a curve over a prime field, provided that it is one.\n";
+    let asked = "    }}\n\n    /// Sets the coordinates of a curve over a prime field, proovided that it is one.\n";
+    let line = "    /// Sets the coordinates of a curve over a prime field, provided that it is one.\n";
+    let added = "    /// Sets the coordinates of a point.\n    fn set() {\n        unsafe {\n            g()\n        }\n    }\n\n";
+    let new = ["    }\n\n", added, line].concat();
+    let wanted = file.replace(line, &format!("{added}{line}"));
+    assert!(made(&Search { replacement: &new, ..search(file, asked) }).is_none_or(|it| it == wanted));
 }
 
 #[test]
