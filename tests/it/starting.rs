@@ -156,7 +156,8 @@ fn a_question_waits_only_for_the_packages_that_can_name_its_symbol() {
         ("base/Cargo.toml", &package("base", "")),
         ("base/src/lib.rs", "pub fn shared() {}\n"),
         ("top/Cargo.toml", &package("top", &depends(&["base"], "../"))),
-        ("top/build.rs", "fn main() {}\n"),
+        ("top/build.rs", "fn main() {\n    println!(\"cargo::rerun-if-changed=made.in\");\n}\n"),
+        ("top/made.in", ""),
         ("top/src/lib.rs", "pub fn alone() {\n    base::shared()\n}\n\npub fn user() {\n    alone()\n}\n"),
         ("fuzz/Cargo.toml", &package("fuzz", &format!("{}[workspace]\n", depends(&["base"], "../")))),
         ("fuzz/build.rs", "fn main() {}\n"),
@@ -172,8 +173,14 @@ fn a_question_waits_only_for_the_packages_that_can_name_its_symbol() {
     assert_eq!((&alone["meta"]["complete"], &alone["total"]), (&json!(true), &json!(1)), "{alone}");
     let shared = asked("base::shared", 0);
     assert_eq!(shared["meta"]["complete"], false, "{shared}");
+    // A file that a build script has read changes: its output is that of before.
+    server.home.write("top/made.in", "changed");
+    let alone = asked("top::alone", 0);
+    assert_eq!(alone["meta"]["complete"], false, "{alone}");
     fs::remove_file(&stall).unwrap();
     server.wait_ready();
+    let alone = asked("top::alone", 60_000);
+    assert_eq!((&alone["meta"]["complete"], &alone["total"]), (&json!(true), &json!(1)), "{alone}");
     let shared = asked("base::shared", 60_000);
     assert_eq!((&shared["meta"]["complete"], &shared["total"]), (&json!(true), &json!(2)), "{shared}");
 }

@@ -200,7 +200,7 @@ pub struct Handle {
     pub close: Wait,
 }
 
-/// Something that ends.
+/// Makes a future of something that will come. Any number of tasks may wait for it.
 pub type Wait = Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// A running engine. The writer owns it and calls it on its own thread, in the order of the revisions. An engine that

@@ -48,6 +48,8 @@ pub(crate) struct RequestOptions {
     pub session: Option<String>,
     /// Whether symbolic links that may hide files make every answer incomplete.
     pub links: bool,
+    /// See `Needs::early`.
+    pub early: bool,
 }
 
 /// An answer with its metadata.
@@ -73,6 +75,7 @@ impl RequestOptions {
             request_key: client.request_key,
             session: client.session,
             links: true,
+            early: false,
         })
     }
 
@@ -84,7 +87,7 @@ impl RequestOptions {
             index,
             links: self.links,
             all_files: false,
-            early: false,
+            early: self.early,
             min_revision: self.min_revision,
             deadline,
             background: self.wait.is_some(),
@@ -435,8 +438,7 @@ where
         // Concurrently, so that a slow language does not use up the time of all languages.
         let answers = futures::future::join_all(these.iter().map(|&language| {
             let memo = Some(format!("{verb} {} {query:?} {:?} {:?}", language.name, options.cursor, options.limit));
-            let needs = Needs { early: true, ..options.needs(Some(language), true) };
-            run_query(workspace, needs, memo, move |input| {
+            run_query(workspace, options.needs(Some(language), true), memo, move |input| {
                 let question = input.view.map(|view| question(view, query.clone(), input.deadlines));
                 let question = question.ok_or_else(|| no_symbols(workspace, &input.files, language));
                 async move { question?.await }

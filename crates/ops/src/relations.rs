@@ -15,6 +15,7 @@ pub(crate) async fn usages(
     request: SymbolUsesQuery,
     options: &RequestOptions,
 ) -> Result<UsagesReply> {
+    let options = &early(options);
     let window = options.window(PAGE)?;
     let found = query_by_name(workspace, options, "usages", &request.symbol(), |view, query, deadlines| {
         view.usages(query, window, deadlines)
@@ -52,6 +53,7 @@ pub(crate) async fn callers(
     request: SymbolUsesQuery,
     options: &RequestOptions,
 ) -> Result<CallsReply> {
+    let options = &early(options);
     let found = query_by_name(workspace, options, "callers", &request.symbol(), |view, query, deadlines| {
         view.callers(query, deadlines)
     })
@@ -73,6 +75,11 @@ pub(crate) async fn callees(
     .map_err(unless_loading)?;
     let (symbol, items, meta) = related(found, options)?;
     Ok(CallsReply::new(symbol, items.map(Calls::from), meta))
+}
+
+/// An answer that a package which is still being built cannot change is complete without it.
+fn early(options: &RequestOptions) -> RequestOptions {
+    RequestOptions { early: true, ..options.clone() }
 }
 
 /// The symbol, and the requested page of its relations.

@@ -359,6 +359,7 @@ impl Rust {
             ..
         } = loaded;
         let last = self.note_inputs(inputs, outdated, last);
+        let unbuilt = unbuilt.filter(|it| !it.is_empty() && !self.may_be_outdated(outdated)).map(Arc::from);
         (self.deep, self.unstable) = (deep, unstable);
         let read = sources.iter().map(|it| PathBuf::from(it.0.clone())).collect();
         self.take_sources(sources, named);
@@ -398,7 +399,7 @@ impl Rust {
             it.unread_outside = unread;
             it.loaded = true;
             it.settled = last;
-            it.unbuilt = unbuilt.filter(|it| !it.is_empty()).map(Arc::from);
+            it.unbuilt = unbuilt;
             it.missing = missing;
             it.packages = packages;
             it.faults = faults;

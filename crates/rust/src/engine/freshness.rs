@@ -47,6 +47,16 @@ impl Rust {
         !freshness.is_outdated
     }
 
+    /// Whether an input has perhaps changed since the load began, so that no step before the last one can answer.
+    pub(crate) fn may_be_outdated(&self, outdated: Option<SystemTime>) -> bool {
+        let freshness = &self.freshness;
+        let may_be_read = |it: &Path| freshness.inputs.is_doubtful(it);
+        outdated.is_some()
+            || freshness.is_outdated
+            || freshness.touched.iter().any(|it| may_be_read(it))
+            || freshness.edited.iter().any(|it| self.is_input(it) || may_be_read(self.root.join(it).as_ref()))
+    }
+
     /// Whether an edit of this text makes the loaded state out of date.
     pub(crate) fn is_input(&self, name: &str) -> bool {
         let path: PathBuf = self.root.join(name).into();
@@ -122,6 +132,7 @@ impl Rust {
         if !self.environment.settled {
             self.freshness.is_outdated = true;
             self.freshness.changed = last;
+            self.set_environment(|it| it.unbuilt = None);
             return false;
         }
         let is_to_be = self.freshness.may_load_again(last);

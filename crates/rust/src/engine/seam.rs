@@ -248,9 +248,7 @@ impl Engine for RustEngine {
         let is_to_be_loaded = is_reload || is_on_disk && self.rust.note_edits(names);
         self.has_garbage = true;
         self.rust.apply(&texts);
-        if is_to_be_loaded {
-            self.reload(files);
-        }
+        self.reload_if(is_to_be_loaded, files);
     }
 
     fn impact(&mut self, trial: &Trial<'_>, keep: Option<&dyn Fn(&ChangeImpact) -> bool>) -> Option<ChangeImpact> {
@@ -358,9 +356,7 @@ impl Engine for RustEngine {
 
     fn check_environment(&mut self, files: &Arc<Files>) -> bool {
         let (is_changed, is_to_be_loaded) = self.rust.look_at_inputs();
-        if is_to_be_loaded {
-            self.reload(files);
-        }
+        self.reload_if(is_to_be_loaded, files);
         is_changed
     }
 
@@ -374,9 +370,7 @@ impl Engine for RustEngine {
 
     fn check_touched_file(&mut self, path: &Path, files: &Arc<Files>) -> bool {
         let is_to_be_loaded = self.rust.check_touched_file(path);
-        if is_to_be_loaded {
-            self.reload(files);
-        }
+        self.reload_if(is_to_be_loaded, files);
         is_to_be_loaded
     }
 
@@ -396,6 +390,11 @@ impl RustEngine {
         let tell = self.tell.clone();
         self.rust.reload(files, move |step| tell.tell(News::Loaded(Box::new(step))));
         self.note_settled();
+    }
+
+    /// Reads everything again, or tells that a change of an input ended what could be answered before the end of a load.
+    fn reload_if(&mut self, is_to_be_loaded: bool, files: &Arc<Files>) {
+        if is_to_be_loaded { self.reload(files) } else { self.note_settled() }
     }
 
     fn note_settled(&self) {

@@ -184,6 +184,11 @@ impl ExternalInputs {
         (script.reads_sources || path.extension().is_none_or(|it| it != "rs")).then_some(script)
     }
 
+    /// Whether a build script that ran may have read this file.
+    pub(crate) fn is_doubtful(&self, path: &Path) -> bool {
+        self.doubtful(path).is_some()
+    }
+
     fn counted(&self, path: &Path) -> Counted {
         path.ancestors().find_map(|it| self.packages.get(it)).copied().unwrap_or_default()
     }
