@@ -192,12 +192,36 @@ pub struct Setup {
 pub struct Handle {
     /// The state of the engine, published whenever it changes.
     pub status: watch::Receiver<EngineStatus>,
-    /// Resolves when there is nothing to wait for: the engine can answer, or never will.
-    pub settled: Wait,
-    /// Resolves when most questions can be answered; an answer that needs more is incomplete.
-    pub usable: Wait,
+    /// Resolves when the engine has this much, or never will.
+    pub reached: Arc<dyn Fn(Readiness) -> BoxFuture<'static, ()> + Send + Sync>,
     /// Ends the engine's processes. Bounded in time.
     pub close: Wait,
+}
+
+/// How much of the workspace an engine knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Readiness {
+    /// The texts.
+    Texts,
+    /// All but what packages generate when they are built. No answer is complete, but most of what is computed for it
+    /// serves the next one.
+    Unbuilt,
+    /// All but few packages: most questions can be answered.
+    Most,
+    /// There is nothing to wait for: the engine can answer, or never will.
+    Settled,
+}
+
+impl Readiness {
+    /// The least that is more.
+    #[must_use]
+    pub fn next(self) -> Readiness {
+        match self {
+            Readiness::Texts => Readiness::Unbuilt,
+            Readiness::Unbuilt => Readiness::Most,
+            Readiness::Most | Readiness::Settled => Readiness::Settled,
+        }
+    }
 }
 
 /// Makes a future of something that will come. Any number of tasks may wait for it.
@@ -209,13 +233,8 @@ pub trait Engine: Send {
     /// The part that readers use; taken once, after the start.
     fn handle(&self) -> Handle;
 
-    /// Whether the engine can answer, or never will.
-    fn is_settled(&self) -> bool;
-
-    /// Whether it can answer most questions.
-    fn is_usable(&self) -> bool {
-        self.is_settled()
-    }
+    /// How much it knows.
+    fn readiness(&self) -> Readiness;
 
     /// A view of the current revision. `files` are those that were applied last.
     fn view(&self, files: Arc<Files>) -> Box<dyn View>;

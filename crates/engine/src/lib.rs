@@ -21,8 +21,8 @@ mod workspace_root;
 pub use backoff::Backoff;
 pub use engine::{
     Applied, BACKGROUND_DELAY, Declaration, Engine, EngineKind, ExternalSources, ExternalText, FileChange,
-    FileChangeKind, Formatting, Handle, Mention, Pause, Prepared, QUIET_BEFORE_IDLE_WORK, ReferencedFiles, Requirement,
-    Route, Setup, Site, Trial, Unformatted, Wait, impact_unknown, not_started, unknown_until_loaded,
+    FileChangeKind, Formatting, Handle, Mention, Pause, Prepared, QUIET_BEFORE_IDLE_WORK, Readiness, ReferencedFiles,
+    Requirement, Route, Setup, Site, Trial, Unformatted, Wait, impact_unknown, not_started, unknown_until_loaded,
 };
 pub use registry::Registry;
 pub use renamed_names::RenamedNames;

@@ -20,7 +20,7 @@ use semdex_engine::links::{self, Link};
 use semdex_engine::verify::{Job, Planned};
 use semdex_engine::{
     Answering, Applied, Deadlines, Declaration, Engine, EngineKind, Extent, FileChange, FileChangeKind, Handle,
-    ReferencedFiles, Requirement, Result, Setup, Site, Suggested, Tidied, Trial, Unknown, Wait, Wanted, blocking,
+    Readiness, ReferencedFiles, Requirement, Result, Setup, Site, Suggested, Tidied, Trial, Unknown, Wanted, blocking,
     ranking, unknown_until_loaded,
 };
 use semdex_model::{
@@ -108,14 +108,12 @@ fn read_by(link: &Link, files: &Files, kind: FileChangeKind) -> Vec<FileChange> 
 impl Engine for GoEngine {
     fn handle(&self) -> Handle {
         let (settled, closed) = (self.go.clone(), self.go.clone());
-        let settled: Wait = Arc::new(move || {
-            let go = settled.clone();
-            async move { go.settled().await }.boxed()
-        });
         Handle {
             status: self.go.status(),
-            settled: settled.clone(),
-            usable: settled,
+            reached: Arc::new(move |_| {
+                let go = settled.clone();
+                async move { go.settled().await }.boxed()
+            }),
             close: Arc::new(move || {
                 let go = closed.clone();
                 async move { go.shutdown().await }.boxed()
@@ -123,8 +121,8 @@ impl Engine for GoEngine {
         }
     }
 
-    fn is_settled(&self) -> bool {
-        self.go.is_settled()
+    fn readiness(&self) -> Readiness {
+        if self.go.is_settled() { Readiness::Settled } else { Readiness::Texts }
     }
 
     fn view(&self, files: Arc<Files>) -> Box<dyn semdex_engine::View> {

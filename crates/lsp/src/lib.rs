@@ -65,8 +65,8 @@ use semdex_engine::files::Files;
 use semdex_engine::links::{self, Link};
 use semdex_engine::verify::{Job, Planned};
 use semdex_engine::{
-    Applied, Backoff, Engine, EngineKind, FileChange, Handle, ReferencedFiles, Requirement, Setup, Site, Trial, View,
-    panic_message, unknown_until_loaded,
+    Applied, Backoff, Engine, EngineKind, FileChange, Handle, Readiness, ReferencedFiles, Requirement, Setup, Site,
+    Trial, View, panic_message, unknown_until_loaded,
 };
 use semdex_model::{LanguageId, Missing, MissingCode};
 
@@ -231,14 +231,13 @@ impl Engine for LspEngine {
         Handle {
             status: self.session.status.subscribe(),
             // A query starts the server and waits for it.
-            settled: Arc::new(|| futures::future::ready(()).boxed()),
-            usable: Arc::new(|| futures::future::ready(()).boxed()),
+            reached: Arc::new(|_| futures::future::ready(()).boxed()),
             close: Arc::new(move || engine.clone().shutdown().boxed()),
         }
     }
 
-    fn is_settled(&self) -> bool {
-        true
+    fn readiness(&self) -> Readiness {
+        Readiness::Settled
     }
 
     fn view(&self, files: Arc<Files>) -> Box<dyn View> {

@@ -130,7 +130,7 @@ async fn imports_by_writer(
     let Some(&language) = kind.languages().first() else { return Ok(Vec::new()) };
     // The view is not kept: a held view blocks the writer.
     let needs = options.needs(Some(language), true);
-    let settled = workspace.snapshot(needs).await?.settled;
+    let settled = workspace.snapshot(needs).await?.is_settled();
     if !settled {
         let note = format!("its imports were not touched: {} is loading; give a longer `wait_ms`", kind.name());
         return Ok(untouched(kind, edits, &note));

@@ -10,7 +10,7 @@ use super::unanalysed_files::{lack_of_workspace, no_symbols};
 use semdex_contract::budget::{Listing, positions};
 use semdex_contract::{Common, check_query};
 use semdex_engine::files::{File, Files};
-use semdex_engine::{Condition, Deadlines, EngineStatus, Progress, Stop, View, blocking, links, unindexed};
+use semdex_engine::{Condition, Deadlines, EngineStatus, Progress, Readiness, Stop, View, blocking, links, unindexed};
 use semdex_model::{
     Answer, Candidate, Code, Coverage, Error, LanguageId, Meta, Missing, MissingCode, Result, Span, SymbolQuery, Window,
 };
@@ -48,8 +48,8 @@ pub(crate) struct RequestOptions {
     pub session: Option<String>,
     /// Whether symbolic links that may hide files make every answer incomplete.
     pub links: bool,
-    /// See `Needs::early`.
-    pub early: bool,
+    /// See `Needs::least`.
+    pub least: Readiness,
 }
 
 /// An answer with its metadata.
@@ -75,7 +75,7 @@ impl RequestOptions {
             request_key: client.request_key,
             session: client.session,
             links: true,
-            early: false,
+            least: Readiness::Settled,
         })
     }
 
@@ -87,7 +87,7 @@ impl RequestOptions {
             index,
             links: self.links,
             all_files: false,
-            early: self.early,
+            least: self.least,
             min_revision: self.min_revision,
             deadline,
             background: self.wait.is_some(),
@@ -150,7 +150,7 @@ where
             return Err(Error::new(Code::NotReady, detail).in_workspace(meta));
         };
         let snapshot = snapshot?;
-        let (revision, settled) = (snapshot.revision, snapshot.settled);
+        let (revision, readiness, settled) = (snapshot.revision, snapshot.readiness, snapshot.is_settled());
         if let Some(lack) = snapshot.lacks {
             coverage.lacks(lack.clone());
             if needs.index {
@@ -194,9 +194,10 @@ where
         };
         let answer = timing::during(Part::Engine, tokio::time::timeout_at(last.into(), question(input))).await;
         let answer = answer.map_err(late).map_err(failed)?;
-        let is_early = needs.early && !settled && !matches!(answer, Err(Stop::Stale));
-        if is_early && !answer.as_ref().is_ok_and(|it| it.coverage.complete) {
-            needs.early = false;
+        let is_early = !settled && readiness >= needs.least && Instant::now() < needs.deadline;
+        let is_lacking = !matches!(&answer, Err(Stop::Stale)) && !answer.as_ref().is_ok_and(|it| it.coverage.complete);
+        if is_early && is_lacking {
+            needs.least = readiness.next();
             coverage = Coverage::default();
             continue;
         }

@@ -5,6 +5,7 @@ use semdex_contract::budget::Listing;
 use semdex_contract::{
     AboutSymbolQuery, Calls, CallsReply, ImplementationsReply, Meta, Symbol, SymbolUsesQuery, UsageList, UsagesReply,
 };
+use semdex_engine::Readiness;
 use semdex_model::Result;
 use semdex_workspace::Workspace;
 
@@ -77,9 +78,10 @@ pub(crate) async fn callees(
     Ok(CallsReply::new(symbol, items.map(Calls::from), meta))
 }
 
-/// An answer that a package which is still being built cannot change is complete without it.
+/// An answer that a package which is still being built cannot change is complete without it. What is computed before
+/// anything is built is kept for the answer that follows.
 fn early(options: &RequestOptions) -> RequestOptions {
-    RequestOptions { early: true, ..options.clone() }
+    RequestOptions { least: Readiness::Unbuilt, ..options.clone() }
 }
 
 /// The symbol, and the requested page of its relations.

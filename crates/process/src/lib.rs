@@ -4,6 +4,7 @@
 pub mod child;
 pub mod fault;
 pub mod named_pipes;
+pub mod priority;
 pub mod process_group;
 pub mod resource_usage;
 pub mod search_path;

@@ -30,8 +30,10 @@ use std::time::Instant;
 
 use ra_ap_hir::ChangeWithProcMacros;
 use ra_ap_ide::AnalysisHost;
-use ra_ap_ide_db::base_db::salsa::Durability;
-use ra_ap_ide_db::base_db::{CrateGraphBuilder, ProcMacroPaths, SourceDatabase, SourceRoot, SourceRootId};
+use ra_ap_ide_db::base_db::salsa::{Durability, Setter as _};
+use ra_ap_ide_db::base_db::{
+    CrateGraphBuilder, LibraryRoots, LocalRoots, ProcMacroPaths, SourceDatabase, SourceRoot, SourceRootId,
+};
 use ra_ap_load_cargo::SourceRootConfig;
 use ra_ap_paths::{AbsPath, AbsPathBuf, Utf8PathBuf};
 use ra_ap_project_model::{CargoFeatures, ProjectWorkspace};
@@ -59,7 +61,7 @@ use crate::view::environment::{Builds, Environment, Faults, FileIds, PlanCrates}
 use crate::{LANGUAGE, load};
 use semdex_config::RustBuild;
 use semdex_engine::files::{File, Files};
-use semdex_engine::{Backoff, EngineStatus, Progress};
+use semdex_engine::{Backoff, EngineStatus, Progress, Readiness};
 use semdex_model::{Missing, State};
 use semdex_process::fault;
 
@@ -213,14 +215,8 @@ impl Rust {
         self.status.subscribe()
     }
 
-    /// Only few packages are not built yet: most answers do not get better by waiting.
-    pub(crate) fn is_usable(&self) -> bool {
-        self.environment.settled || self.environment.unbuilt.is_some()
-    }
-
-    /// A crate graph is loaded and no load is running: answers do not get better by waiting.
-    pub(crate) fn is_settled(&self) -> bool {
-        self.environment.settled
+    pub(crate) fn readiness(&self) -> Readiness {
+        self.environment.readiness()
     }
 
     /// An immutable view of this revision. It blocks the next change until it is dropped or cancelled.
@@ -364,7 +360,6 @@ impl Rust {
         let read = sources.iter().map(|it| PathBuf::from(it.0.clone())).collect();
         self.take_sources(sources, named);
         self.source_roots = source_roots;
-        self.roots.clear();
         self.shadow_database.note_graph();
         (self.workspaces, self.macros) = (workspaces, macros);
         self.further.clear();
@@ -651,27 +646,39 @@ fn is_taken(name: &str, text: Option<&str>) -> bool {
     LANGUAGE.takes(name) || text.is_none_or(|it| it.len() <= MAX_INCLUDED_BYTES)
 }
 
-/// Sets the source roots of a database; `known` are the roots that it has.
+/// Sets the source roots of a database; `known` are the roots that it has. All that was computed from an input is
+/// computed again once it is set, whether it differs or not.
 fn set_roots(host: &mut AnalysisHost, known: &mut Vec<SourceRoot>, roots: Vec<SourceRoot>) {
-    if roots.len() != known.len() {
-        let mut change = ChangeWithProcMacros::default();
-        change.set_roots(roots.clone());
-        host.apply_change(change);
-    } else if roots != *known {
-        // Setting a root locks the table of roots and then waits for readers, which may wait for that lock.
-        host.trigger_cancellation();
-        let db = host.raw_database_mut();
-        for (index, (new, old)) in roots.iter().zip(&*known).enumerate().filter(|(_, (new, old))| new != old) {
-            let durability = if new.is_library { Durability::MEDIUM } else { Durability::LOW };
-            let id = SourceRootId(u32::try_from(index).unwrap_or(u32::MAX));
-            let had: HashSet<FileId> = old.iter().collect();
-            for file in new.iter().filter(|it| !had.contains(it)) {
-                db.set_file_source_root_with_durability(file, id, durability);
-            }
-            db.set_source_root_with_durability(id, new.clone().into(), durability);
+    if roots == *known {
+        return;
+    }
+    // Setting a root locks the table of roots and then waits for readers, which may wait for that lock.
+    host.trigger_cancellation();
+    let db = host.raw_database_mut();
+    for (id, new) in identified(&roots) {
+        let old = known.get(id.0 as usize);
+        if old == Some(new) {
+            continue;
         }
+        let durability = if new.is_library { Durability::MEDIUM } else { Durability::LOW };
+        let alike = old.filter(|it| it.is_library == new.is_library);
+        let had: HashSet<FileId> = alike.into_iter().flat_map(SourceRoot::iter).collect();
+        for file in new.iter().filter(|it| !had.contains(it)) {
+            db.set_file_source_root_with_durability(file, id, durability);
+        }
+        db.set_source_root_with_durability(id, new.clone().into(), durability);
+    }
+    let are_libraries = |roots: &[SourceRoot]| roots.iter().map(|it| it.is_library).collect::<Vec<_>>();
+    if are_libraries(&roots) != are_libraries(known) {
+        let (libraries, local) = identified(&roots).partition::<Vec<_>, _>(|it| it.1.is_library);
+        LocalRoots::get(db).set_roots(db).to(local.into_iter().map(|it| it.0).collect());
+        LibraryRoots::get(db).set_roots(db).to(libraries.into_iter().map(|it| it.0).collect());
     }
     *known = roots;
+}
+
+fn identified(roots: &[SourceRoot]) -> impl Iterator<Item = (SourceRootId, &SourceRoot)> {
+    (0..).map(SourceRootId).zip(roots)
 }
 
 impl Rust {

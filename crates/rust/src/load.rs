@@ -308,6 +308,7 @@ pub(crate) fn load(
     deliver(Delivery::Default(Box::new(first)));
     let Ok(tools) = &mut tools else { return };
     tools.patience = patience(request.limits.build);
+    tools.gives_way = is_first_built;
     let mut macros = MacroTable::default();
     if runs_code && !superseded() {
         let total = workspaces.len();
@@ -320,6 +321,7 @@ pub(crate) fn load(
             if superseded() {
                 return;
             }
+            tools.gives_way = true;
             let waiting = unbuilt(&workspaces[done + 1..]);
             if done == 0 && !is_first_built && !waiting.is_empty() {
                 if request.proc_macros {

@@ -17,7 +17,7 @@ use crate::resolve::{at, symbols};
 use crate::syntax::positions::text_size;
 use crate::{LANGUAGE, usages};
 use semdex_engine::files::{File, Files};
-use semdex_engine::{Ended, Result, Stop};
+use semdex_engine::{Ended, Readiness, Result, Stop};
 use semdex_model::{ChangeKind, FileEdit, MissingCode, Role, SymbolKind, SymbolQuery, Window};
 
 mod bodies;
@@ -99,14 +99,20 @@ fn load_within(root: &Path, trusted: bool, std: Std, limits: Limits) -> Loaded {
         second_database: Some(true),
         limits,
     };
-    let mut rust = Rust::new(config, &files, 0).expect("the path is UTF-8");
-    let (sender, receiver) = mpsc::channel();
-    rust.reload(&files, move |step| drop(sender.send(step)));
-    while !rust.is_settled() {
-        let step = receiver.recv_timeout(DEADLINE).expect("a step of the load in time");
-        assert!(matches!(rust.adopt(step), Adopted::Step { .. }));
+    let mut loaded = Loaded { rust: Rust::new(config, &files, 0).expect("the path is UTF-8"), files };
+    loaded.reload();
+    loaded
+}
+
+impl Loaded {
+    fn reload(&mut self) {
+        let (sender, receiver) = mpsc::channel();
+        self.rust.reload(&self.files, move |step| drop(sender.send(step)));
+        while self.rust.readiness() < Readiness::Settled {
+            let step = receiver.recv_timeout(DEADLINE).expect("a step of the load in time");
+            assert!(matches!(self.rust.adopt(step), Adopted::Step { .. }));
+        }
     }
-    Loaded { rust, files }
 }
 
 /// A small workspace of its own.

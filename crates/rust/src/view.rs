@@ -30,7 +30,7 @@ use crate::bounds::{self, Bound, Bounds, MOST_ERRORS};
 use crate::names::{instances, outside_crates};
 use crate::syntax::positions;
 use semdex_engine::files::{File, Files};
-use semdex_engine::{Prepared, Result, Stop, too_deep};
+use semdex_engine::{Prepared, Readiness, Result, Stop, too_deep};
 use semdex_model::{Code, Coverage, Error, FileEdit, Missing, MissingCode, Place};
 
 /// rust-analyzer stores the types of all databases of the process in one place, and its garbage collector also frees
@@ -253,6 +253,11 @@ impl View {
             leave_bodies: None,
             stumbles: Stumbles::default(),
         }
+    }
+
+    /// See `Readiness`.
+    pub(crate) fn readiness(&self) -> Readiness {
+        self.environment.readiness()
     }
 
     /// Collects the panics of several views.

@@ -30,7 +30,7 @@ use super::turns::{Turn, Turns};
 use super::verify_runs::Runs;
 use super::writer::{self, Event, Inbox, Shared};
 use semdex_config::Config;
-use semdex_engine::{Condition, EngineStatus, Progress, Registry, Tidied};
+use semdex_engine::{Condition, EngineStatus, Progress, Readiness, Registry, Tidied};
 use semdex_model::{Code, Coverage, Error, FileEdit, LanguageId, Meta, Missing, MissingCode, Result, Revision, State};
 
 /// How long a query waits for its turn, unless it says that it waits longer.
@@ -269,7 +269,7 @@ impl Workspace {
                 continue;
             };
             let reached = needs.min_revision.is_none_or(|wanted| snapshot.revision.0 >= wanted);
-            if reached && (snapshot.settled || !needs.index || needs.early && snapshot.usable) {
+            if reached && (!needs.index || snapshot.readiness >= needs.least) {
                 return Ok(snapshot);
             }
             let revision = snapshot.revision;
@@ -289,7 +289,7 @@ impl Workspace {
             drop(snapshot);
             let more = async {
                 match (needs.language, reached) {
-                    (Some(language), true) => self.can_answer(language, needs.early).await,
+                    (Some(language), true) => self.can_answer(language, needs.least).await,
                     _ => {
                         let _ = published.wait_for(|it| it.revision > revision).await;
                     }
@@ -301,15 +301,15 @@ impl Workspace {
         }
     }
 
-    /// Resolves when the engine of this language can answer all questions, or most of them, or never will.
-    async fn can_answer(&self, language: LanguageId, most: bool) {
+    /// Resolves when the engine of this language has this much, or never will.
+    async fn can_answer(&self, language: LanguageId, least: Readiness) {
         let Some(at) = self.registry().position(language) else { return };
         let mut published = self.inner.published.clone();
         // An engine that panicked is started again.
         let there = published.wait_for(|it| it.engines.get(at).is_none_or(|it| it.down.is_none())).await;
         let handle = there.ok().and_then(|it| it.engines.get(at)?.handle.clone());
         if let Some(handle) = handle {
-            if most { (handle.usable)().await } else { (handle.settled)().await }
+            (handle.reached)(least).await;
         }
     }
 

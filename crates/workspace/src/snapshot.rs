@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use semdex_engine::View;
 use semdex_engine::files::Files;
 use semdex_engine::links::Link;
+use semdex_engine::{Readiness, View};
 use semdex_model::{LanguageId, Missing, Revision};
 
 /// What an answer needs.
@@ -21,8 +21,8 @@ pub struct Needs {
     /// The answer is about all files of the language, so that it misses each file without a text. Otherwise the engine
     /// knows which of them matter.
     pub all_files: bool,
-    /// An answer may be complete before all is loaded: a view is handed out as soon as most questions can be answered.
-    pub early: bool,
+    /// With `index`, how much of it has to be there for a view to be handed out.
+    pub least: Readiness,
     /// The least revision that will do.
     pub min_revision: Option<u64>,
     /// What is not there by then is given up.
@@ -38,7 +38,7 @@ impl Needs {
         Needs {
             language: None,
             index: false,
-            early: false,
+            least: Readiness::Settled,
             links: false,
             all_files: false,
             min_revision: None,
@@ -59,10 +59,8 @@ pub struct Snapshot {
     pub view: Option<Box<dyn View>>,
     /// Whether code of the workspace may run.
     pub trusted: bool,
-    /// Whether the language that was asked for has all that it can have.
-    pub settled: bool,
-    /// Whether it has most of that.
-    pub usable: bool,
+    /// How much of the language that was asked for is known.
+    pub readiness: Readiness,
     /// Why there is no view of the language though there is code of it: its engine panicked.
     pub lacks: Option<Missing>,
     /// What answers about the language miss for files that cannot be named.
@@ -71,4 +69,11 @@ pub struct Snapshot {
     pub unread: Vec<Missing>,
     /// The links to code of the language that its engine does not follow.
     pub links: Vec<Link>,
+}
+
+impl Snapshot {
+    /// Whether the language that was asked for has all that it can have.
+    pub fn is_settled(&self) -> bool {
+        self.readiness == Readiness::Settled
+    }
 }

@@ -46,7 +46,7 @@ use super::watch::DEBOUNCE;
 use revisions::Revisions;
 use semdex_config::Config;
 use semdex_engine::files::Files;
-use semdex_engine::{BACKGROUND_DELAY, QUIET_BEFORE_IDLE_WORK, Registry, STACK_BYTES, Tidied};
+use semdex_engine::{BACKGROUND_DELAY, QUIET_BEFORE_IDLE_WORK, Readiness, Registry, STACK_BYTES, Tidied};
 use semdex_model::{Code, Error, FileEdit, LanguageId, Missing, MissingCode, Result, Revision};
 use semdex_process::fault;
 pub(super) use supervise::rebuilding;
@@ -400,8 +400,11 @@ impl Writer {
             files: self.files.clone(),
             view: engine.map(|it| it.view(self.files.clone())),
             trusted: self.trust.is_given(),
-            settled: engine.is_none_or(|it| it.is_settled()) && lacks.is_none(),
-            usable: engine.is_none_or(|it| it.is_usable()) && lacks.is_none(),
+            readiness: match engine {
+                Some(engine) => engine.readiness(),
+                None if lacks.is_some() => Readiness::Texts,
+                None => Readiness::Settled,
+            },
             lacks,
             unindexed_names: self.missing_names(language),
             unread: self.unread_of(language),

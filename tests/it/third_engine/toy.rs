@@ -9,8 +9,8 @@ use futures::FutureExt as _;
 use futures::future::{BoxFuture, ready};
 use semdex::engine::files::{File, Files};
 use semdex::engine::{
-    Answering, Applied, Condition, Deadlines, Engine, EngineKind, EngineStatus, Extent, Handle, Result, Setup, View,
-    ranking,
+    Answering, Applied, Condition, Deadlines, Engine, EngineKind, EngineStatus, Extent, Handle, Readiness, Result,
+    Setup, View, ranking,
 };
 use semdex::model::{
     Affected, Answer, Broken, ChangeImpact, ChangeKind, Changed, Code, Description, Diagnostic, Error, FileEdit,
@@ -165,12 +165,12 @@ struct Toy {
 
 impl Engine for Toy {
     fn handle(&self) -> Handle {
-        let done = || Arc::new(|| ready(()).boxed());
-        Handle { status: self.status.subscribe(), settled: done(), usable: done(), close: done() }
+        let reached = Arc::new(|_| ready(()).boxed());
+        Handle { status: self.status.subscribe(), reached, close: Arc::new(|| ready(()).boxed()) }
     }
 
-    fn is_settled(&self) -> bool {
-        true
+    fn readiness(&self) -> Readiness {
+        Readiness::Settled
     }
 
     fn view(&self, files: Arc<Files>) -> Box<dyn View> {

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use super::Job;
 use semdex_model::{Coverage, Diagnostic, LanguageId, Missing, MissingCode, TestFailure, TestReport, ToolRun};
+use semdex_process::priority;
 pub use semdex_process::process_group::Failure;
 pub use semdex_process::process_group::lines::{Stream, Streams, run_lines};
 
@@ -248,20 +249,10 @@ impl Report {
     }
 }
 
-/// The same program at low priority.
+/// The same program at the lowest priority, on one core.
 fn yielding(command: &Command) -> Command {
-    let mut yielding = Command::new("nice");
-    yielding.args(["-n", "19"]).arg(command.get_program()).args(command.get_args());
+    let mut yielding = priority::lowest(command);
     yielding.env("CARGO_BUILD_JOBS", "1");
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => yielding.env(name, value),
-            None => yielding.env_remove(name),
-        };
-    }
-    if let Some(directory) = command.get_current_dir() {
-        yielding.current_dir(directory);
-    }
     yielding
 }
 

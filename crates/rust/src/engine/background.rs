@@ -10,9 +10,9 @@ use super::Rust;
 use super::prime::prime;
 use crate::view::{catch, try_share_types};
 use semdex_engine::files::Files;
-use semdex_engine::{Ended, Progress, Result};
+use semdex_engine::{Ended, Progress, Readiness, Result};
 use semdex_model::{Missing, MissingCode};
-use semdex_process::fault;
+use semdex_process::{fault, priority};
 
 /// After this many consecutive failures answers are computed on demand.
 const MOST_FAILURES: u32 = 3;
@@ -46,10 +46,13 @@ impl Rust {
         let db = self.host.raw_database().clone();
         let status = self.status.clone();
         let is_loading = !self.environment.settled;
-        // The others are for Cargo.
-        let cores =
-            std::thread::available_parallelism().map_or(1, |it| if is_loading { it.get() / 2 } else { it.get() });
+        let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
+        let is_unbuilt = self.readiness() == Readiness::Unbuilt;
         let work = move || {
+            if is_unbuilt {
+                // Everybody waits for Cargo.
+                priority::lower_thread();
+            }
             let Some(_shared) = try_share_types() else { return Ended::Stopped };
             fault::point("rust.prime");
             let finished = catch(|| {

@@ -26,8 +26,8 @@ use semdex_engine::links::Link;
 use semdex_engine::verify::{Job, Planned};
 use semdex_engine::{
     Applied, BACKGROUND_DELAY, Declaration, Ended, Engine, EngineKind, ExternalSources, ExternalText, Formatting,
-    Handle, Pause, QUIET_BEFORE_IDLE_WORK, ReferencedFiles, Requirement, Route, Setup, Site, Tidied, Trial,
-    Unformatted, View, Wait,
+    Handle, Pause, QUIET_BEFORE_IDLE_WORK, Readiness, ReferencedFiles, Requirement, Route, Setup, Site, Tidied, Trial,
+    Unformatted, View,
 };
 use semdex_model::{ChangeImpact, FileEdit, LanguageId, Missing, MissingCode, VerifyKind};
 
@@ -143,8 +143,7 @@ impl EngineKind for RustKind {
         let (sender, news) = crossbeam_channel::bounded(NEWS);
         let mut engine = RustEngine {
             rust: Box::new(rust),
-            settled: watch::Sender::new(false),
-            usable: watch::Sender::new(false),
+            readiness: watch::Sender::new(Readiness::Texts),
             tell: Tell { news: sender, wake },
             news,
             sources_outside: None,
@@ -193,8 +192,7 @@ impl Tell {
 
 struct RustEngine {
     rust: Box<Rust>,
-    settled: watch::Sender<bool>,
-    usable: watch::Sender<bool>,
+    readiness: watch::Sender<Readiness>,
     tell: Tell,
     news: Receiver<News>,
     /// What was read of path dependencies and not yet collected.
@@ -210,28 +208,20 @@ struct RustEngine {
 
 impl Engine for RustEngine {
     fn handle(&self) -> Handle {
-        let wait_for = |is: &watch::Sender<bool>| -> Wait {
-            let is = is.subscribe();
-            Arc::new(move || {
-                let mut is = is.clone();
-                async move { drop(is.wait_for(|it| *it).await) }.boxed()
-            })
-        };
+        let readiness = self.readiness.subscribe();
         Handle {
             status: self.rust.status(),
-            settled: wait_for(&self.settled),
-            usable: wait_for(&self.usable),
+            reached: Arc::new(move |wanted| {
+                let mut readiness = readiness.clone();
+                async move { drop(readiness.wait_for(|it| *it >= wanted).await) }.boxed()
+            }),
             // Its child processes end with it.
             close: Arc::new(|| std::future::ready(()).boxed()),
         }
     }
 
-    fn is_settled(&self) -> bool {
-        self.rust.is_settled()
-    }
-
-    fn is_usable(&self) -> bool {
-        self.rust.is_usable()
+    fn readiness(&self) -> Readiness {
+        self.rust.readiness()
     }
 
     fn view(&self, files: Arc<Files>) -> Box<dyn View> {
@@ -389,18 +379,17 @@ impl RustEngine {
     fn reload(&mut self, files: &Arc<Files>) {
         let tell = self.tell.clone();
         self.rust.reload(files, move |step| tell.tell(News::Loaded(Box::new(step))));
-        self.note_settled();
+        self.note_readiness();
     }
 
     /// Reads everything again, or tells that a change of an input ended what could be answered before the end of a load.
     fn reload_if(&mut self, is_to_be_loaded: bool, files: &Arc<Files>) {
-        if is_to_be_loaded { self.reload(files) } else { self.note_settled() }
+        if is_to_be_loaded { self.reload(files) } else { self.note_readiness() }
     }
 
-    fn note_settled(&self) {
-        for (sent, is) in [(&self.settled, self.rust.is_settled()), (&self.usable, self.rust.is_usable())] {
-            sent.send_if_modified(|it| std::mem::replace(it, is) != is);
-        }
+    fn note_readiness(&self) {
+        let is = self.rust.readiness();
+        self.readiness.send_if_modified(|it| std::mem::replace(it, is) != is);
     }
 
     fn adopt(&mut self, step: Step) {
@@ -410,7 +399,7 @@ impl RustEngine {
             outside.read.extend(sources);
             self.is_priming = false;
         }
-        self.note_settled();
+        self.note_readiness();
     }
 
     fn needs_indexing(&self) -> bool {

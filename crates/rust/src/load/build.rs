@@ -13,7 +13,7 @@ use super::external_inputs::ExternalInputs;
 use super::tools::{Tools, Version};
 use super::workspace::{LockFile, add_features};
 use super::{find_inputs, script};
-use semdex_process::process_group;
+use semdex_process::{priority, process_group};
 
 /// The first Cargo version that can build only what runs at compile time.
 const COMPILE_TIME_DEPS: Version = Version(1, 89);
@@ -90,6 +90,7 @@ fn check(
         command.args(["--compile-time-deps", "-Z", "unstable-options"]);
         command.env("__CARGO_TEST_CHANNEL_OVERRIDE_DO_NOT_USE_THIS", "nightly");
     }
+    let command = if tools.gives_way { priority::lower(&command) } else { command };
     process_group::run(command, tools.patience.deadline, tools.patience.is_wanted)
         .map_err(|error| format!("`cargo check`: {error}"))
 }

@@ -55,6 +55,8 @@ pub(crate) struct Tools<'a> {
     pub sysroot: AbsPathBuf,
     pub trusted: bool,
     pub patience: Patience<'a>,
+    /// Builds run at a lower priority, because what most questions need is there.
+    pub gives_way: bool,
     /// Variables of all programs; `None` removes one.
     pub environment: FxHashMap<String, Option<String>>,
     pub version: Version,
@@ -87,6 +89,7 @@ impl<'a> Tools<'a> {
             sysroot: root.to_path_buf(),
             trusted,
             patience,
+            gives_way: false,
             environment,
             version: Version(0, 0),
             host: None,
@@ -131,6 +134,7 @@ impl<'a> Tools<'a> {
             sysroot: self.sysroot.clone(),
             trusted: self.trusted,
             patience,
+            gives_way: self.gives_way,
             environment: self.environment.clone(),
             version: self.version,
             host: self.host.clone(),

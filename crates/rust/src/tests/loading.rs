@@ -1,6 +1,11 @@
 //! Limits of loading, and what a load leaves behind.
 
+use std::collections::{BTreeSet, HashMap};
+
+use ra_ap_hir::{attach_db, crate_def_map};
+
 use super::*;
+use crate::names::instances;
 
 /// A build script that never ends is ended, and everything else is available.
 #[test]
@@ -54,4 +59,50 @@ fn a_package_of_no_workspace_is_no_gap() {
     let impact = it.rust.impact_of(&before, &after, &edits, None);
     assert_eq!(impact.impact.broken.len(), 1);
     assert_eq!(impact.coverage.missing, []);
+}
+
+/// A load that changes one package, and adds another, leaves what is known of the rest.
+#[test]
+fn a_load_computes_only_what_it_changes() {
+    let manifest = |name: &str, rest: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n{rest}")
+    };
+    let (base, top) = (manifest("base", ""), manifest("top", ""));
+    let (directory, mut it) = fixture(&[
+        ("Cargo.toml", "[workspace]\nmembers = [\"base\", \"top\"]\nresolver = \"3\"\n"),
+        ("base/Cargo.toml", &base),
+        ("base/src/lib.rs", "mod inner;\n\npub fn one() {}\n"),
+        ("base/src/inner.rs", "pub fn two() {}\n"),
+        ("top/Cargo.toml", &top),
+        ("top/src/lib.rs", "pub fn three() {}\n"),
+    ]);
+    // The map of a crate is at the same address as long as it is not computed again.
+    let maps = |it: &Loaded| -> HashMap<String, usize> {
+        let db = it.rust.host.raw_database();
+        let of = |it: &ra_ap_hir::Crate| {
+            let name = it.display_name(db).map(|it| it.to_string());
+            (name.unwrap_or_default(), std::ptr::from_ref(crate_def_map(db, it.base())).addr())
+        };
+        attach_db(db, || instances::default_crates(db).iter().map(of).collect())
+    };
+    let before = maps(&it);
+    let top =
+        manifest("top", "[features]\ndefault = [\"more\"]\nmore = []\n[dependencies]\nnew = { path = \"../new\" }\n");
+    for (name, text) in [
+        ("Cargo.toml", "[workspace]\nmembers = [\"base\", \"new\", \"top\"]\nresolver = \"3\"\n"),
+        ("new/Cargo.toml", &manifest("new", "")),
+        ("new/src/lib.rs", "pub fn four() {}\n"),
+        ("top/Cargo.toml", &top),
+    ] {
+        let path = directory.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+        it.becomes(name, Some(text));
+    }
+    it.reload();
+    let after = maps(&it);
+    let changed: Vec<&str> =
+        after.iter().filter(|(name, at)| before.get(*name) != Some(at)).map(|it| it.0.as_str()).collect();
+    assert!(before.contains_key("core") && before.contains_key("base"), "{before:?}");
+    assert_eq!(changed.iter().copied().collect::<BTreeSet<_>>(), BTreeSet::from(["new", "top"]), "{changed:?}");
 }

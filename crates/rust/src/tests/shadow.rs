@@ -31,7 +31,7 @@ impl Loaded {
         self.files.of(LANGUAGE).map(|it| self.rust.knows_names_of(&it.path)).collect()
     }
 
-    fn becomes(&mut self, file: &str, text: Option<&str>) {
+    pub(super) fn becomes(&mut self, file: &str, text: Option<&str>) {
         let text: Option<Arc<str>> = text.map(Arc::from);
         let mut files = (*self.files).clone();
         match &text {
@@ -179,12 +179,7 @@ fn the_second_database_learns_of_another_manifest() {
         std::fs::write(directory.path().join(name), text).unwrap();
         it.becomes(name, Some(text));
     }
-    let (sender, receiver) = mpsc::channel();
-    it.rust.reload(&it.files, move |step| drop(sender.send(step)));
-    while !it.rust.is_settled() {
-        let step = receiver.recv_timeout(DEADLINE).expect("a step of the load in time");
-        assert!(matches!(it.rust.adopt(step), Adopted::Step { .. }));
-    }
+    it.reload();
     it.rust.set_primed(Ended::Finished);
     // The second database receives a new crate graph only when the first one has completed it.
     assert!(!it.rust.is_shadow_behind());

@@ -13,7 +13,7 @@ use super::doctest_files::DoctestFiles;
 use super::packages::PackageGraph;
 use crate::bounds::refusals::Refusals;
 use semdex_engine::files::{File, Files};
-use semdex_engine::{EngineStatus, Prepared};
+use semdex_engine::{EngineStatus, Prepared, Readiness};
 use semdex_model::{FileEdit, Missing, MissingCode};
 
 /// The environment of all answers until the next load.
@@ -70,6 +70,15 @@ pub(crate) trait PlanCrates: fmt::Debug + Send + Sync {
 }
 
 impl Environment {
+    pub(crate) fn readiness(&self) -> Readiness {
+        match self {
+            Environment { settled: true, .. } => Readiness::Settled,
+            Environment { unbuilt: Some(_), .. } => Readiness::Most,
+            Environment { loaded: true, .. } => Readiness::Unbuilt,
+            _ => Readiness::Texts,
+        }
+    }
+
     /// Code that exists and is not analysed.
     pub(crate) fn unknown_code(&self) -> impl Iterator<Item = &Missing> {
         self.unread.iter().chain(&self.unread_outside).chain(&self.doubt)

@@ -1,6 +1,8 @@
 //! The queries of the engine interface. Each runs on a blocking thread and returns what is known by its deadline.
 
+use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Instant;
 
 use futures::FutureExt as _;
@@ -10,12 +12,12 @@ use crate::LANGUAGE;
 use crate::load::planned::is_planned;
 use crate::view::View;
 use semdex_engine::fix::Fix;
-use semdex_engine::{Answering, Deadlines, Prepared, Result, Stop, Suggested, Unknown};
+use semdex_engine::{Answering, Deadlines, Prepared, Readiness, Result, Stop, Suggested, Unknown};
 use semdex_model::{
-    Answer, Calls, Description, Diagnostic, FileEdit, LanguageId, Overview, Package, Place, References, Renaming,
-    Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
+    Answer, Calls, Code, Description, Diagnostic, Error, FileEdit, LanguageId, Overview, Package, Place, References,
+    Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
 };
-use semdex_process::fault;
+use semdex_process::{fault, priority};
 
 impl semdex_engine::View for View {
     fn language(&self) -> LanguageId {
@@ -33,7 +35,7 @@ impl semdex_engine::View for View {
         deadlines: Deadlines,
     ) -> Answering<(Symbol, UsagePage)> {
         let view = self.by(deadlines.answer);
-        blocking(view, move |view| view.usages(&query, window))
+        early(view, deadlines, move |view| view.usages(&query, window))
     }
 
     fn describe(
@@ -98,7 +100,7 @@ impl semdex_engine::View for View {
 
     fn callers(self: Box<Self>, query: SymbolQuery, deadlines: Deadlines) -> Answering<(Symbol, Vec<Calls>)> {
         let view = self.by(deadlines.answer);
-        blocking(view, move |view| view.callers(&query))
+        early(view, deadlines, move |view| view.callers(&query))
     }
 
     fn callees(self: Box<Self>, query: SymbolQuery, deadlines: Deadlines) -> Answering<(Symbol, Vec<Calls>)> {
@@ -138,6 +140,33 @@ impl semdex_engine::View for View {
             Ok(Answer::whole(Suggested { suggestions, ..Suggested::default() }))
         })
     }
+}
+
+/// The same for a question that may be asked before anything is built. It is then asked again after the build, which is
+/// what the client waits for: this one only takes the time that is left.
+fn early<T: Send + 'static>(
+    view: View,
+    deadlines: Deadlines,
+    question: impl FnOnce(View) -> Result<T> + Send + 'static,
+) -> BoxFuture<'static, Result<T>> {
+    let is_asked_again = view.readiness() == Readiness::Unbuilt && Instant::now() < deadlines.ready;
+    blocking(view, move |view| {
+        let aside = std::thread::Builder::new().name("rust-early".to_owned()).stack_size(crate::STACK_BYTES);
+        let run = move || {
+            if is_asked_again {
+                priority::lower_thread();
+            }
+            question(view)
+        };
+        if !is_asked_again {
+            return run();
+        }
+        match aside.spawn(run).map(JoinHandle::join) {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(panic)) => resume_unwind(panic),
+            Err(error) => Err(Stop::Failed(Error::new(Code::Internal, format!("no thread could be started: {error}")))),
+        }
+    })
 }
 
 fn blocking<T: Send + 'static>(
