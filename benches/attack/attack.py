@@ -449,6 +449,10 @@ def full_disk(arena):
                     fill(place / "filler")
                     time.sleep(arena.options.seconds / 3)
                     arena.tries += 1
+                    reading = request("GET", "/v1/changes?limit=1", [f"Authorization: Bearer {server.client.token}", "Connection: close"])
+                    status, reply = ask(server.client.address, reading)
+                    if status != 200:
+                        owner.faults.append(f"the disk of the {where} is full: the changes are not listed: {status} {reply[-300:]!r}")
                     (place / "filler").unlink()
                     before = owner.count
                     with contextlib.suppress(semdex.Failed):

@@ -591,6 +591,10 @@ fn a_run_ends_at_its_deadline_with_its_client_and_with_the_server() {
         "{reply}"
     );
     assert!(reply.to_string().contains("timeout") && has_missing(&reply, "timeout"), "{reply}");
+    let missing = reply["meta"]["missing"].as_array().unwrap();
+    let of_hangs = |it: &&Value| it["code"] == "no_result" && it["scope"] == "hangs";
+    let detail = missing.iter().find(of_hangs).unwrap_or_else(|| panic!("{reply}"))["detail"].as_str().unwrap();
+    assert!(detail.contains("at the deadline; `hangs` has no result"), "{detail}");
     dead_within(&server.home, DEATH);
 
     // The client leaves.

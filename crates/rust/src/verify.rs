@@ -321,21 +321,28 @@ impl Run<'_> {
         if let Some(program) = reader.end() {
             take(program, report);
         }
-        if ended == Ended::Over {
-            return;
-        }
-        for program in doubtful {
-            self.unfinished(program, build, only, ended, report);
-        }
-        for artifact in &build.programs {
+        let not_begun = build.programs.iter().filter(|artifact| {
             let position = self.workspace.position(&artifact.package_id);
             let is_wanted = match only {
                 Some(only) => Some(only.package) == position && only.target.as_ref() == Some(&artifact.target),
                 None => packages.is_none_or(|it| position.is_some_and(|at| it.contains(&at))),
             };
-            if is_wanted && path(artifact).is_some_and(|it| !begun.contains(&it)) {
-                let name = &artifact.target.name;
-                report.lacks_result(name, format!("the tests of `{name}` were not run: run them with `cargo test`"));
+            is_wanted && path(artifact).is_some_and(|it| !begun.contains(&it))
+        });
+        let not_begun = not_begun.map(|it| it.target.name.clone());
+        if ended != Ended::Over {
+            for program in doubtful {
+                self.unfinished(program, build, only, ended, report);
+            }
+            for name in not_begun {
+                report.lacks_result(&name, format!("the tests of `{name}` were not run: run them with `cargo test`"));
+            }
+        } else if report.timed_out {
+            doubtful.iter().filter(|it| !it.is_whole).for_each(|it| self.cut_off(it, build, only, report));
+            let names: Vec<String> = not_begun.collect();
+            if !names.is_empty() {
+                let detail = format!("the deadline passed before the tests of {} were run", first_names(&names));
+                report.lacks_result("tests", detail);
             }
         }
     }
@@ -404,14 +411,10 @@ impl Run<'_> {
         if program.is_whole && expected == program.announced && !has_failed {
             return;
         }
-        let without: Vec<String> = match (artifact.zip(package), only) {
-            _ if program.is_whole && expected == program.announced => Vec::new(),
-            (Some(_), Some(only)) => only.names.clone(),
-            (Some((artifact, package)), None) if !is_free => list(self.job, self.tools, package, artifact),
-            _ => program.tests.keys().cloned().collect(),
+        let without = match program.is_whole && expected == program.announced {
+            true => Vec::new(),
+            false => self.without_result(&program, build, only),
         };
-        let has_none = |it: &String| program.tests.get(it).is_none_or(|it: &Option<Outcome>| it.is_none());
-        let without: Vec<String> = without.into_iter().filter(has_none).collect();
         let panic = program.panics.iter().rev().find(|it| it.thread != "main").or(program.panics.last());
         let name = panic.map(|it| it.thread.clone()).filter(|it| it != "main" && it != "<unnamed>");
         let name = name.filter(|it| self.find_test(it, package).is_some());
@@ -434,14 +437,8 @@ impl Run<'_> {
             (true, _) => format!("`{target}` failed after its tests had ended: {how}"),
         };
         if !without.is_empty() || !program.is_whole {
-            let of = expected.map(|it| format!(" of {it}")).unwrap_or_default();
-            let named = match &without[..] {
-                [] => "not every test".to_owned(),
-                names => format!("{}{of} tests ({})", names.len(), first_names(names)),
-            };
-            let verb = if without.is_empty() { "has a result" } else { "have no result" };
-            let detail =
-                format!("{how}; {named} {verb}. Run `cargo test` with `--test-threads=1` to see where it ends");
+            let lacking = without_words(&without, expected);
+            let detail = format!("{how}; {lacking}. Run `cargo test` with `--test-threads=1` to see where it ends");
             report.lacks_result(target, detail);
         }
         report.has_failed = true;
@@ -454,6 +451,29 @@ impl Run<'_> {
         }
         report.count(0, 1, 0);
         report.failure(TestFailure { message, ..test_failure });
+    }
+
+    /// Records what is missing from a program that ran at the deadline.
+    fn cut_off(&self, program: &Program, build: &Build, only: Option<&Selection>, report: &mut Report) {
+        let (artifact, _) = self.origin(program, build);
+        let target = artifact.map_or("tests", |it| it.target.name.as_str());
+        let expected = only.filter(|it| it.target.is_some()).map(|it| it.names.len()).or(program.announced);
+        let lacking = without_words(&self.without_result(program, build, only), expected);
+        let detail = format!("`{target}` was ended at the deadline; {lacking}. One of them may never end");
+        report.lacks_result(target, detail);
+    }
+
+    /// The tests of a program that have no result, as far as their names are known.
+    fn without_result(&self, program: &Program, build: &Build, only: Option<&Selection>) -> Vec<String> {
+        let all: Vec<String> = match (self.origin(program, build), only) {
+            ((Some(_), Some(_)), Some(only)) => only.names.clone(),
+            ((Some(artifact), Some(package)), None) if has_harness(package, &artifact.target) => {
+                list(self.job, self.tools, package, artifact)
+            }
+            _ => program.tests.keys().cloned().collect(),
+        };
+        let has_none = |it: &String| program.tests.get(it).is_none_or(|it: &Option<Outcome>| it.is_none());
+        all.into_iter().filter(has_none).collect()
     }
 
     /// The test in which a program crashes. The tests run in sequence, and each is named before it begins.
@@ -541,5 +561,15 @@ impl Run<'_> {
             });
         }
         best.map(|(_, file, line)| (file, line))
+    }
+}
+
+/// How many tests have no result, and which.
+fn without_words(without: &[String], expected: Option<usize>) -> String {
+    let of = expected.map(|it| format!(" of {it}")).unwrap_or_default();
+    match without {
+        [] => "not every test has a result".to_owned(),
+        [only] => format!("`{only}` has no result"),
+        names => format!("{}{of} tests ({}) have no result", names.len(), first_names(names)),
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use super::cargo::{Package, Target, Workspace};
 use super::messages::Artifact;
@@ -12,6 +13,9 @@ use crate::load::tools::Tools;
 use semdex_engine::verify::{Job, Report};
 use semdex_process::process_group;
 use semdex_process::process_group::lines::{Stream, Streams};
+
+/// How long a program may take to list its tests after the deadline of a run.
+const LISTING: Duration = Duration::from_secs(2);
 
 /// Tests of one target, or the doctests of a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,7 +86,8 @@ pub(crate) fn list(job: &Job, tools: &Tools<'_>, package: &Package, artifact: &A
     if let Ok(paths) = std::env::join_paths(libraries.into_iter().flatten().chain(set)) {
         command.env("LD_LIBRARY_PATH", paths);
     }
-    let Ok(output) = process_group::run(command, job.deadline, &*job.is_wanted) else { return Vec::new() };
+    let until = job.deadline.max(Instant::now() + LISTING);
+    let Ok(output) = process_group::run(command, until, &*job.is_wanted) else { return Vec::new() };
     String::from_utf8_lossy(&output.stdout).lines().filter_map(listed).map(str::to_owned).collect()
 }
 

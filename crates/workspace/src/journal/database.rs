@@ -116,14 +116,19 @@ pub(super) async fn open(directory: &Path, create: bool) -> Result<SqliteConnect
         create_private_dir(directory)?;
     }
     check_owner(directory)?;
-    let options = SqliteConnectOptions::new()
-        .filename(directory.join(FILE))
+    let file = directory.join(FILE);
+    let is_new = !file.exists();
+    let mut options = SqliteConnectOptions::new()
+        .filename(file)
         .create_if_missing(create)
-        .auto_vacuum(SqliteAutoVacuum::Incremental)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .busy_timeout(PATIENCE)
         .thread_name(|id| format!("journal-db-{id}"));
+    if is_new {
+        // Otherwise each connection would write it again, which a full disk prevents.
+        options = options.auto_vacuum(SqliteAutoVacuum::Incremental);
+    }
     let mut connection = SqliteConnection::connect_with(&options).await?;
     migrate(&mut connection).await?;
     Ok(connection)

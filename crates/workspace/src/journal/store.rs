@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{Connection, Row};
+use sqlx::{Connection, Row, Sqlite, Transaction};
 
 use super::content::{pack, unpack};
 use super::database::{FILE, Failure, Identity, error_of, is_corrupt, open, unusable};
 use super::{Entries, Entry, EntryFile, KEPT_FOR_MS, KeptText, Query, Reached, RecordOutcome};
 use crate::change::{Cause, RequestKey};
 use semdex_config::JournalBounds;
-use semdex_model::{Error, Result};
+use semdex_model::{Code, Error, Result};
 
 /// How many bytes may be recorded before old or excess changes are dropped again.
 const PRUNE_AFTER_BYTES: u64 = 16 << 20;
@@ -173,13 +173,15 @@ impl Store {
         if !self.exists() {
             return Ok(Vec::new());
         }
-        self.write_settled().await?;
+        let settled = self.settled.clone();
         retried!(self, false, connection => {
+            let mut reading = with_verdicts(connection, &settled).await?;
             let rows = sqlx::query("SELECT * FROM changes WHERE workspace = $1 AND state = 'begun' ORDER BY id")
                 .bind(workspace)
-                .fetch_all(&mut *connection)
+                .fetch_all(&mut *reading)
                 .await?;
-            entries(connection, rows, true).await
+            let found = entries(&mut reading, rows, true).await?;
+            reading.rollback().await.map(|()| found)
         })
     }
 
@@ -187,14 +189,16 @@ impl Store {
         if !self.exists() {
             return Ok(None);
         }
-        self.write_settled().await?;
+        let settled = self.settled.clone();
         retried!(self, false, connection => {
+            let mut reading = with_verdicts(connection, &settled).await?;
             let rows = sqlx::query("SELECT * FROM changes WHERE workspace = $1 AND id = $2 AND state = 'done'")
                 .bind(workspace)
                 .bind(id)
-                .fetch_all(&mut *connection)
+                .fetch_all(&mut *reading)
                 .await?;
-            entries(connection, rows, true).await.map(|mut it| it.pop())
+            let found = entries(&mut reading, rows, true).await?.pop();
+            reading.rollback().await.map(|()| found)
         })
     }
 
@@ -202,10 +206,11 @@ impl Store {
         if !self.exists() {
             return Ok(Entries { lost: self.lost.clone(), ..Entries::default() });
         }
-        self.write_settled().await?;
+        let settled = self.settled.clone();
         let (file, before, key) = (query.file.as_deref(), query.before.as_deref(), query.request_key.as_deref());
         let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
         let (entries, total) = retried!(self, false, connection => {
+            let mut reading = with_verdicts(connection, &settled).await?;
             let rows = sqlx::query(
                 "SELECT * FROM changes WHERE workspace = $1 AND state = 'done' AND ($2 IS NULL OR id < $2) \
                  AND ($3 IS NULL OR id IN (SELECT change_id FROM change_files WHERE file = $3)) \
@@ -216,17 +221,18 @@ impl Store {
             .bind(file)
             .bind(limit)
             .bind(key)
-            .fetch_all(&mut *connection)
+            .fetch_all(&mut *reading)
             .await?;
-            let entries = entries(connection, rows, query.contents).await?;
+            let entries = entries(&mut reading, rows, query.contents).await?;
             let total: i64 = sqlx::query_scalar(
                 "SELECT COUNT(*) FROM changes WHERE workspace = $1 AND state = 'done' \
                  AND ($2 IS NULL OR id IN (SELECT change_id FROM change_files WHERE file = $2))",
             )
             .bind(&query.workspace)
             .bind(file)
-            .fetch_one(connection)
+            .fetch_one(&mut *reading)
             .await?;
+            reading.rollback().await?;
             Ok((entries, usize::try_from(total).unwrap_or_default()))
         })?;
         Ok(Entries { entries, total, lost: self.lost.clone() })
@@ -270,10 +276,16 @@ impl Store {
     /// Handles a failure for the client that waits. A journal that nobody can read is put aside, so that there can be a
     /// new one.
     async fn failed(&mut self, failure: Failure) -> Retry {
+        let error = error_of(&self.directory, &failure);
         // The next job begins with a new connection.
-        drop(self.connection.take());
+        let old = self.connection.take();
+        if error.code == Code::DiskFull && old.is_some() {
+            // As long as another one is open it needs no room on the disk, and can read.
+            self.connection = open(&self.directory, false).await.ok();
+        }
+        drop(old);
         if !is_corrupt(&failure) {
-            return Retry::No(error_of(&self.directory, &failure));
+            return Retry::No(error);
         }
         // Perhaps only this connection is damaged, or another process has already put the file aside.
         if let Ok(connection) = open(&self.directory, false).await {
@@ -370,6 +382,20 @@ async fn record(
         .await?;
     }
     transaction.commit().await
+}
+
+/// A transaction in which outcomes that are not written yet have their effect. It is for reading and is rolled back: on a
+/// full disk nothing could be committed.
+async fn with_verdicts<'a>(
+    connection: &'a mut SqliteConnection,
+    settled: &[(String, RecordOutcome)],
+) -> std::result::Result<Transaction<'a, Sqlite>, Failure> {
+    let mut reading = match settled {
+        [] => connection.begin().await?,
+        _ => connection.begin_with("BEGIN IMMEDIATE").await?,
+    };
+    write_verdicts(&mut reading, settled).await?;
+    Ok(reading)
 }
 
 async fn write_verdicts(
