@@ -171,6 +171,17 @@ fn a_question_waits_only_for_the_packages_that_can_name_its_symbol() {
     let asked = |symbol: &str, wait_ms: u32| server.get(&format!("/v1/usages?symbol={symbol}&wait_ms={wait_ms}")).1;
     let alone = asked("top::alone", 60_000);
     assert_eq!((&alone["meta"]["complete"], &alone["total"]), (&json!(true), &json!(1)), "{alone}");
+    for (verb, key) in [("callers", "items"), ("callees", "items"), ("implementations", "items")] {
+        let reply = server.get(&format!("/v1/{verb}?symbol=top::alone&wait_ms=60000")).1;
+        assert_eq!((&reply["meta"]["complete"], reply[key].is_array()), (&json!(true), true), "{verb}: {reply}");
+    }
+    for body in [json!({"symbol": "top::alone"}), json!({"symbol": "base::shared", "wait_ms": 0})] {
+        let is_alone = body["symbol"] == "top::alone";
+        let (_, reply) = server.post("/v1/describe", &body);
+        assert_eq!(reply["meta"]["complete"], is_alone, "{reply}");
+    }
+    let at = server.get("/v1/symbols/at?file=top/src/lib.rs&line=6&column=5").1;
+    assert_eq!((&at["meta"]["complete"], &at["symbol"]["path"]), (&json!(true), &json!("top::alone")), "{at}");
     let shared = asked("base::shared", 0);
     assert_eq!(shared["meta"]["complete"], false, "{shared}");
     // A file that a build script has read changes: its output is that of before.

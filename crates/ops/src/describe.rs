@@ -41,7 +41,7 @@ async fn describe_symbol(workspace: &Workspace, query: SymbolQuery, options: &Re
         Err(error) => return Err(error),
     };
     let window = Window { from: from[2], limit: options.limit.unwrap_or(PAGE) };
-    let found = query_by_name(workspace, options, "describe", &query, |view, query, deadlines| {
+    let found = query_by_name(workspace, &options.early(), "describe", &query, |view, query, deadlines| {
         view.describe(query, window, deadlines)
     })
     .await;

@@ -79,6 +79,12 @@ impl RequestOptions {
         })
     }
 
+    /// The same for a question about a symbol. An answer that a package which is still being built cannot change is
+    /// complete without it. What is computed before anything is built is kept for the answer that follows.
+    pub(super) fn early(&self) -> RequestOptions {
+        RequestOptions { least: Readiness::Unbuilt, ..self.clone() }
+    }
+
     pub(super) fn needs(&self, language: Option<LanguageId>, index: bool) -> Needs {
         let default = if index { WAIT_FOR_INDEX } else { Duration::ZERO };
         let deadline = self.begun + self.wait.unwrap_or(default);

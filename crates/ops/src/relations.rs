@@ -5,7 +5,6 @@ use semdex_contract::budget::Listing;
 use semdex_contract::{
     AboutSymbolQuery, Calls, CallsReply, ImplementationsReply, Meta, Symbol, SymbolUsesQuery, UsageList, UsagesReply,
 };
-use semdex_engine::Readiness;
 use semdex_model::Result;
 use semdex_workspace::Workspace;
 
@@ -16,7 +15,7 @@ pub(crate) async fn usages(
     request: SymbolUsesQuery,
     options: &RequestOptions,
 ) -> Result<UsagesReply> {
-    let options = &early(options);
+    let options = &options.early();
     let window = options.window(PAGE)?;
     let found = query_by_name(workspace, options, "usages", &request.symbol(), |view, query, deadlines| {
         view.usages(query, window, deadlines)
@@ -40,6 +39,7 @@ pub(crate) async fn implementations(
     request: AboutSymbolQuery,
     options: &RequestOptions,
 ) -> Result<ImplementationsReply> {
+    let options = &options.early();
     let found = query_by_name(workspace, options, "implementations", &request.symbol(), |view, query, deadlines| {
         view.implementations(query, deadlines)
     })
@@ -54,7 +54,7 @@ pub(crate) async fn callers(
     request: SymbolUsesQuery,
     options: &RequestOptions,
 ) -> Result<CallsReply> {
-    let options = &early(options);
+    let options = &options.early();
     let found = query_by_name(workspace, options, "callers", &request.symbol(), |view, query, deadlines| {
         view.callers(query, deadlines)
     })
@@ -69,6 +69,7 @@ pub(crate) async fn callees(
     request: AboutSymbolQuery,
     options: &RequestOptions,
 ) -> Result<CallsReply> {
+    let options = &options.early();
     let found = query_by_name(workspace, options, "callees", &request.symbol(), |view, query, deadlines| {
         view.callees(query, deadlines)
     })
@@ -76,12 +77,6 @@ pub(crate) async fn callees(
     .map_err(unless_loading)?;
     let (symbol, items, meta) = related(found, options)?;
     Ok(CallsReply::new(symbol, items.map(Calls::from), meta))
-}
-
-/// An answer that a package which is still being built cannot change is complete without it. What is computed before
-/// anything is built is kept for the answer that follows.
-fn early(options: &RequestOptions) -> RequestOptions {
-    RequestOptions { least: Readiness::Unbuilt, ..options.clone() }
 }
 
 /// The symbol, and the requested page of its relations.

@@ -101,7 +101,7 @@ pub(crate) async fn symbol_at(
         let detail = format!("`{name}` is of no language that is analysed: only {only} files have symbols");
         return Err(Error::new(Code::InvalidRequest, detail));
     };
-    let found = run_query(workspace, options.needs(Some(language), true), Some(format!("at {name} {at:?}")), |it| {
+    let found = run_query(workspace, options.early().needs(Some(language), true), Some(format!("at {name} {at:?}")), |it| {
         let name = name.clone();
         async move {
             let file = text_of(&it.files, &name)?;

@@ -86,7 +86,8 @@ impl View {
             let ResolvedSymbol { symbol, definition } = resolve::resolve(it, query)?;
             Ok(match definition {
                 Some(definition) => {
-                    Answer { value: implementations_of(it, definition), coverage: coverage::coverage_of_all(it) }
+                    let coverage = coverage::coverage_of_users(it, definition);
+                    Answer { value: implementations_of(it, definition), coverage }
                 }
                 None => usages::nothing_known_of(it, &symbol),
             }

@@ -4,6 +4,7 @@
 mod crate_paths;
 pub(crate) mod exclusions;
 mod in_doctests;
+pub(crate) mod loaded;
 mod of_build;
 pub(crate) mod outside_builds;
 pub(crate) mod references;
@@ -136,7 +137,7 @@ pub(crate) fn certain_of<'db>(cx: &Context<'db>, definition: Definition<'db>) ->
     exclusions::exclude(cx, &group, &mut found);
     OutsideBuilds::new(cx, cx.until).settle(&group, &mut found);
     in_doctests::locate_possible(cx, &mut found);
-    let mut coverage = if is_loaded_for(cx, &group) { cx.coverage_as_loaded(false) } else { cx.coverage(false) };
+    let mut coverage = loaded::coverage_of(cx, &group);
     coverage.builds.clone_from(&cx.environment.builds.names);
     note_pending_builds(cx, std::slice::from_ref(&found), &mut coverage);
     found.tell_possible_if(&mut coverage, |it| it == UnresolvedReason::OutOfTime);
@@ -146,16 +147,6 @@ pub(crate) fn certain_of<'db>(cx: &Context<'db>, definition: Definition<'db>) ->
     let name = definition.name(cx.db);
     by_write(name.as_ref().map_or("", |it| it.as_str()), is_method).into_iter().for_each(|it| coverage.lacks(it));
     Answer { value: found, coverage }
-}
-
-/// Whether no package that is still being built can name these definitions.
-fn is_loaded_for(cx: &Context<'_>, group: &[Definition<'_>]) -> bool {
-    let Some(unbuilt) = &cx.environment.unbuilt else { return false };
-    let graph = &cx.environment.packages;
-    group.iter().all(|it| {
-        let package = it.krate(cx.db).and_then(|it| exclusions::package_of_crate(cx, it.base()));
-        package.is_some_and(|package| !unbuilt.iter().any(|it| graph.may_see(it, &package)))
-    })
 }
 
 /// Places that the default build does not compile may be usages, once further builds are read.

@@ -10,7 +10,7 @@ use ra_ap_ide_db::defs::Definition;
 use crate::index::file_names::StoredResolution;
 use crate::resolve::symbols::is_test_at;
 use crate::resolve::{at, symbols};
-use crate::usages::names_now;
+use crate::usages::{loaded, names_now};
 use crate::view::Context;
 use crate::{LANGUAGE, usages};
 use semdex_engine::Result;
@@ -55,7 +55,7 @@ pub(crate) fn callers_of<'db>(
 
 /// What the text of a symbol calls: functions, methods and constructors, in the order of their first calls.
 pub(crate) fn callees_of<'db>(cx: &Context<'db>, symbol: &Symbol, definition: Definition<'db>) -> Answer<Vec<Calls>> {
-    let coverage = cx.coverage(false);
+    let coverage = loaded::coverage_of(cx, &[definition]);
     let nothing = Answer { value: Vec::new(), coverage: coverage.clone() };
     let file = symbols::find_file(cx, &symbol.place.file);
     let Some((id, file)) = file.and_then(|id| Some((id, cx.file(id)?))) else { return nothing };

@@ -1,7 +1,10 @@
 //! What may be missing from an answer.
 
+use ra_ap_ide_db::defs::Definition;
+
 use crate::LANGUAGE;
 use crate::names::instances;
+use crate::usages::loaded;
 use crate::view::Context;
 use semdex_engine::files::File;
 use semdex_engine::too_deep;
@@ -9,14 +12,26 @@ use semdex_model::{Coverage, Missing, MissingCode};
 
 /// For declarations that may be in any file.
 pub(crate) fn coverage_of_all(cx: &Context<'_>) -> Coverage {
-    let mut coverage = cx.coverage(false);
+    of_all_files(cx, cx.coverage(false))
+}
+
+/// The same for what only code that can name the definition declares.
+pub(crate) fn coverage_of_users(cx: &Context<'_>, definition: Definition<'_>) -> Coverage {
+    of_all_files(cx, loaded::coverage_of(cx, &[definition]))
+}
+
+fn of_all_files(cx: &Context<'_>, mut coverage: Coverage) -> Coverage {
     coverage.complete &= !cx.files.of(LANGUAGE).any(|it| it.is_too_deep()) && cx.environment.included.is_empty();
     coverage
 }
 
 /// Also reports if no crate includes the file.
 pub(crate) fn file_coverage(cx: &Context<'_>, file: &File) -> Coverage {
-    let mut coverage = cx.coverage(false);
+    let modules: Vec<_> = cx.file_id(&file.path).into_iter().flat_map(|id| cx.sema.file_to_module_defs(id)).collect();
+    let mut coverage = match modules.is_empty() {
+        true => cx.coverage(false),
+        false => loaded::coverage_of_crates(cx, modules.iter().map(|it| Some(it.krate(cx.db).base()))),
+    };
     if file.is_too_deep() {
         coverage.lacks(too_deep(&file.path));
         return coverage;

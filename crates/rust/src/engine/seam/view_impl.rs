@@ -45,7 +45,7 @@ impl semdex_engine::View for View {
         deadlines: Deadlines,
     ) -> Answering<(Description, UsagePage)> {
         let view = self.by(deadlines.answer);
-        blocking(view, move |view| view.describe(&query, window))
+        early(view, deadlines, move |view| view.describe(&query, window))
     }
 
     fn prepare(
@@ -77,7 +77,7 @@ impl semdex_engine::View for View {
 
     fn symbol_at(self: Box<Self>, file: String, offset: usize, deadlines: Deadlines) -> Answering<SymbolAt> {
         let view = self.by(deadlines.answer);
-        blocking(view, move |view| view.symbol_at(&file, offset))
+        early(view, deadlines, move |view| view.symbol_at(&file, offset))
     }
 
     fn diagnostics(self: Box<Self>, files: Vec<String>, deadlines: Deadlines) -> Answering<Vec<Diagnostic>> {
@@ -105,12 +105,12 @@ impl semdex_engine::View for View {
 
     fn callees(self: Box<Self>, query: SymbolQuery, deadlines: Deadlines) -> Answering<(Symbol, Vec<Calls>)> {
         let view = self.by(deadlines.answer);
-        blocking(view, move |view| view.callees(&query))
+        early(view, deadlines, move |view| view.callees(&query))
     }
 
     fn implementations(self: Box<Self>, query: SymbolQuery, deadlines: Deadlines) -> Answering<(Symbol, Vec<Symbol>)> {
         let view = self.by(deadlines.answer);
-        blocking(view, move |view| view.implementations(&query))
+        early(view, deadlines, move |view| view.implementations(&query))
     }
 
     fn references(self: Box<Self>, deadlines: Deadlines) -> Answering<Arc<References>> {

@@ -1,0 +1,28 @@
+//! What an answer lacks because of packages that are still being built.
+
+use ra_ap_ide_db::base_db::Crate;
+use ra_ap_ide_db::defs::Definition;
+
+use super::exclusions::package_of_crate;
+use crate::view::Context;
+use semdex_model::Coverage;
+
+/// What may be missing from an answer that only code which can name these definitions, or which they name, can change.
+pub(crate) fn coverage_of(cx: &Context<'_>, group: &[Definition<'_>]) -> Coverage {
+    coverage_of_crates(cx, group.iter().map(|it| Some(it.krate(cx.db)?.base())))
+}
+
+/// The same for all of these crates; `None` if it is not known which.
+pub(crate) fn coverage_of_crates(cx: &Context<'_>, crates: impl Iterator<Item = Option<Crate>>) -> Coverage {
+    if is_loaded_for(cx, crates) { cx.coverage_as_loaded(false) } else { cx.coverage(false) }
+}
+
+/// Whether no package that is still being built can see these crates.
+fn is_loaded_for(cx: &Context<'_>, mut crates: impl Iterator<Item = Option<Crate>>) -> bool {
+    let Some(unbuilt) = &cx.environment.unbuilt else { return false };
+    let graph = &cx.environment.packages;
+    crates.all(|it| {
+        let package = it.and_then(|it| package_of_crate(cx, it));
+        package.is_some_and(|package| !unbuilt.iter().any(|it| graph.may_see(it, &package)))
+    })
+}
