@@ -149,6 +149,14 @@ impl<'c, 'db> Closed<'c, 'db> {
     }
 }
 
+/// Whether a name that leads nowhere at a place in a file leads nowhere for the compiler too.
+pub(crate) fn is_sure(cx: &Context<'_>, name: &str, within: &SyntaxNode) -> bool {
+    let Some(own) = module_of(&cx.sema, within) else { return false };
+    let mut closed = Closed::new(cx, name);
+    // Anything may be imported if not all declarations are known.
+    cx.environment.lacks().is_empty() && closed.module(own) && closed.blocks(within, own)
+}
+
 fn is_conditional_within(node: &SyntaxNode) -> bool {
     node.descendants().filter_map(ast::Attr::cast).any(|it| it.syntax().text().to_string().contains("cfg"))
 }

@@ -1,7 +1,5 @@
 //! Expressions, patterns and types that rust-analyzer's parser accepts and the compiler refuses by their form.
 
-use ra_ap_hir::Adt;
-use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, Edition, SyntaxKind, SyntaxNode, ast};
 
 use super::{exhaustive, report};
@@ -16,7 +14,6 @@ pub(crate) fn malformed_node(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<
         SyntaxKind::REF_EXPR => raw_reference(node),
         SyntaxKind::BREAK_EXPR | SyntaxKind::CONTINUE_EXPR => in_labeled_block(node),
         SyntaxKind::DYN_TRAIT_TYPE => bare_object(cx, node),
-        SyntaxKind::IDENT_PAT => named_as_variant(cx, node),
         SyntaxKind::GENERIC_ARG_LIST => bound_twice(node),
         _ => None,
     };
@@ -95,26 +92,4 @@ fn bound_twice(node: &SyntaxNode) -> Malformed {
         known.push(name);
     }
     None
-}
-
-/// A new variable with the name of a variant of the type that it takes: the compiler denies it, since it takes any value.
-fn named_as_variant(cx: &Context<'_>, node: &SyntaxNode) -> Malformed {
-    let it = ast::IdentPat::cast(node.clone())?;
-    if it.pat().is_some() || it.ref_token().is_some() || it.mut_token().is_some() {
-        return None;
-    }
-    // Only a name in capitals can be one by mistake, which saves inference for the others.
-    let name = it.name()?.text().to_string();
-    if !name.starts_with(char::is_uppercase) || cx.sema.resolve_bind_pat_to_const(&it).is_some() {
-        return None;
-    }
-    let ty = cx.sema.type_of_binding_in_pat(&it)?.strip_references();
-    let Some(Adt::Enum(of)) = ty.as_adt() else { return None };
-    let is_variant = of.variants(cx.db).into_iter().any(|it| it.name(cx.db).as_str() == name);
-    let of = of.name(cx.db);
-    is_variant.then(|| {
-        let message =
-            format!("pattern binding `{name}` is named the same as one of the variants of the type `{}`", of.as_str());
-        (Code::E0170, message)
-    })
 }

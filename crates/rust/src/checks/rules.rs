@@ -147,10 +147,10 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         id: RuleId::Alternatives,
-        about: "alternatives of a pattern that bind different names",
-        codes: &[E0408],
+        about: "names that a pattern does not bind in each alternative, or binds instead of a variant that they do not reach",
+        codes: &[E0170, E0408],
         when: When::Always,
-        check: Check::Node { in_expansions: true, check: alternatives::unequal_alternatives },
+        check: Check::Node { in_expansions: true, check: alternatives::names_in_patterns },
     },
     Rule {
         id: RuleId::OuterItems,
@@ -190,7 +190,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         id: RuleId::MalformedExpressions,
         about: "expressions, patterns and types that the compiler refuses by their form",
-        codes: &[E0030, E0170, E0579, E0695, E0719, E0745, E0782],
+        codes: &[E0030, E0579, E0695, E0719, E0745, E0782],
         when: When::Always,
         check: Check::Node { in_expansions: false, check: malformed_expressions::malformed_node },
     },

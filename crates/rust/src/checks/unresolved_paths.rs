@@ -7,7 +7,7 @@ use ra_ap_hir::{ModuleDef, PathResolution};
 use ra_ap_ide::FileId;
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
 
-use super::closed::{Closed, module_of};
+use super::closed::{self, Closed, module_of};
 use super::{report, unresolved};
 use crate::ENGINE;
 use crate::finding::Finding;
@@ -55,17 +55,14 @@ fn error_at(cx: &Context<'_>, file: &Arc<File>, id: FileId, at: usize) -> Option
     }
     let name = written.text().trim_start_matches("r#");
     let within = written.parent()?;
-    let own = module_of(&cx.sema, &within)?;
     let is_sure = match path.qualifier() {
         Some(qualifier) => match cx.sema.resolve_path(&qualifier)? {
-            PathResolution::Def(ModuleDef::Module(it)) => Closed::new(cx, name).module(it),
+            PathResolution::Def(ModuleDef::Module(it)) => {
+                module_of(&cx.sema, &within).is_some() && Closed::new(cx, name).module(it)
+            }
             _ => false,
         },
-        // Anything may be imported if not all declarations are known.
-        None => {
-            let mut closed = Closed::new(cx, name);
-            cx.environment.lacks().is_empty() && closed.module(own) && closed.blocks(&within, own)
-        }
+        None => closed::is_sure(cx, name, &within),
     };
     let (code, what) = is_sure.then(|| unresolved::unresolved_kind(&token)).flatten()?;
     let code = unresolved::unless_unseen(&cx.sema, &token, unresolved::of_module(code, around));
