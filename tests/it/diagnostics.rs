@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::Server;
 
@@ -263,4 +263,50 @@ fn a_crate_with_a_text_that_has_no_end_has_no_other_errors() {
     server.home.write("low/src/a.rs", "pub fn f() {\n    if true {}\n}\n\npub struct Kept;\n");
     let (mended, missing) = of("");
     assert_eq!((mended.len(), missing), (3, vec![]), "{mended:?}");
+}
+
+/// What a package depends on cannot be had: any name may be from there.
+#[test]
+fn a_package_without_its_dependencies_is_judged_by_its_syntax() {
+    let fuzz = "use base::shared;\nuse gone::{Give, take};\n\n#[gone::main]\npub async fn f(it: impl Give) -> u8 {\n    \
+                gone::with(it.give());\n    shared()\n}\n";
+    let server = Server::on(&[
+        (
+            "Cargo.toml",
+            &format!("{}\n[workspace]\nexclude = [\"fuzz\", \"gone\"]\n", MANIFEST.replace("missed", "base")),
+        ),
+        ("src/lib.rs", "pub fn shared() -> u8 {\n    \"\"\n}\n"),
+        (
+            "fuzz/Cargo.toml",
+            &format!(
+                "{}\n[dependencies]\nbase.path = \"..\"\ngone = {{ path = \"../gone\", version = \"9\" }}\n[workspace]\n",
+                MANIFEST.replace("missed", "fuzz")
+            ),
+        ),
+        ("fuzz/src/lib.rs", fuzz),
+        ("gone/Cargo.toml", &format!("{}\n[workspace]\n", MANIFEST.replace("missed", "gone"))),
+        ("gone/src/lib.rs", ""),
+    ]);
+    server.wait_ready();
+    let errors = || {
+        let (status, reply) = server.get("/v1/diagnostics?severity=error");
+        let items = reply["items"].as_array().unwrap_or_else(|| panic!("{status} {reply}")).iter();
+        let items: Vec<String> = items.map(|it| format!("{} {}", it["file"], it["code"])).collect();
+        assert!(reply["meta"]["missing"].to_string().contains("only its syntax is judged"), "{reply}");
+        items
+    };
+    let own = "\"src/lib.rs\" \"E0308\"".to_owned();
+    assert_eq!(errors(), [own.clone()]);
+    let edit = |search: &str, replace: &str| {
+        let body =
+            json!({"file": "fuzz/src/lib.rs", "search_context": search, "replacement": replace, "on_break": "reject"});
+        server.post("/v1/edit", &body)
+    };
+    let (status, reply) = edit("    shared()\n", "    take(gone::Fresh::new(it.more()))\n");
+    assert_eq!((status, &reply["impact"]["broken"]), (200, &json!([])), "{reply}");
+    assert_eq!(reply["meta"]["complete"], false, "{reply}");
+    let (status, reply) = edit("    take(", "    take((");
+    assert_eq!((status, &reply["code"]), (422, &json!("would_break")), "{reply}");
+    server.home.write("fuzz/src/lib.rs", &fuzz.replace("shared()\n}", "shared(\n}"));
+    assert_eq!(errors().len(), 2);
 }

@@ -488,7 +488,10 @@ fn load_workspaces(
                     facts.targets.insert(root.clone().into(), known.target);
                 }
                 if let Some(error) = known.error {
-                    missing.push(broken(&scope, &format!("its dependencies are unknown: {error}")));
+                    missing.push(broken(
+                        &scope,
+                        &format!("its dependencies are unknown, so only its syntax is judged: {error}"),
+                    ));
                 }
                 covered.insert(manifest);
                 workspaces.push(known.workspace);

@@ -29,6 +29,7 @@ use crate::impact::{
 use crate::load::planned::{Planned, is_planned};
 use crate::questions::coverage::not_included;
 use crate::questions::diagnostics;
+use crate::usages::loaded;
 use crate::view::Stumbles;
 use crate::{LANGUAGE, usages};
 #[cfg(test)]
@@ -226,7 +227,8 @@ impl Rust {
             fixed_names::add_mended(it, missed, &edit, &mut fixed);
             let following = settle::apply_rules(it, &affected, &deltas, &edit, &mut new);
             let uncompiled = Uncompiled::by(it, edit.news.iter());
-            let is_unreported = |file: &str| modules.lost(it, file) || uncompiled.has(it, file);
+            let is_unknown = |file: &str| it.file_id(file).is_some_and(|id| !loaded::knows_dependencies(it, id));
+            let is_unreported = |file: &str| modules.lost(it, file) || uncompiled.has(it, file) || is_unknown(file);
             let is_out = |found: &Finding| {
                 is_unplanned(planned, found) || found.code.phase() != Phase::Syntax && is_unreported(&found.place.file)
             };

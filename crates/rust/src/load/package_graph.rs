@@ -7,7 +7,8 @@ use ra_ap_project_model::Metadata;
 use crate::view::packages::{Dependency, LeadsTo, Package, PackageGraph};
 
 /// Adds the packages of a Cargo workspace. `is_patched`: packages may replace published ones of the same name.
-pub(crate) fn add_workspace(graph: &mut PackageGraph, metadata: &Metadata, is_patched: bool) {
+/// `is_resolved`: Cargo found their dependencies.
+pub(crate) fn add_workspace(graph: &mut PackageGraph, metadata: &Metadata, is_patched: bool, is_resolved: bool) {
     let directory = |manifest: &Path| manifest.parent().map(Path::to_owned).unwrap_or_default();
     let directories: Vec<PathBuf> = metadata.packages.iter().map(|it| directory(it.manifest_path.as_ref())).collect();
     for (package, own) in metadata.packages.iter().zip(&directories) {
@@ -34,6 +35,8 @@ pub(crate) fn add_workspace(graph: &mut PackageGraph, metadata: &Metadata, is_pa
         });
         let is_proc_macro = package.targets.iter().any(|it| it.is_proc_macro());
         let dependencies = dependencies.collect();
-        graph.add(own.clone(), Package { is_local: package.source.is_none(), is_proc_macro, dependencies });
+        let is_resolved = is_resolved || package.dependencies.is_empty();
+        graph
+            .add(own.clone(), Package { is_local: package.source.is_none(), is_proc_macro, is_resolved, dependencies });
     }
 }

@@ -74,7 +74,7 @@ pub(crate) fn load(
     let manifest_text = semdex_fs::read_file(manifest.as_ref(), super::sources::LARGEST_SOURCE).unwrap_or_default();
     let manifest_text = String::from_utf8_lossy(&manifest_text).into_owned();
     let is_patched = configuration.replaces_packages() || replaces_packages(&manifest_text);
-    package_graph::add_workspace(packages, &metadata, is_patched);
+    package_graph::add_workspace(packages, &metadata, is_patched, error.is_none());
     let cargo = CargoWorkspace::new(metadata, manifest, variables, false);
     let sysroot = sysroot.unwrap_or_else(|_| Sysroot::empty());
     let has_library = std_sources.is_none() || !sysroot.is_rust_lib_src_empty();

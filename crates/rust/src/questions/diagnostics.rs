@@ -25,6 +25,7 @@ use crate::resolve::having_crates::in_crates;
 use crate::resolve::symbols;
 use crate::syntax::positions::span;
 use crate::syntax::{Rest, nesting};
+use crate::usages::loaded;
 use crate::view::{Context, Fault, View};
 use crate::{LANGUAGE, bounds, view};
 use semdex_engine::files::File;
@@ -124,7 +125,7 @@ fn is_judged(cx: &Context<'_>, id: FileId) -> bool {
 
 /// The diagnostics of a file in the crate for which it is read.
 pub(crate) fn diagnostics_in_crate(cx: &Context<'_>, file: &Arc<File>, id: FileId) -> Result<Vec<Diagnostic>> {
-    if Rest::of(file.outline()).is_unreadable {
+    if Rest::of(file.outline()).is_unreadable || !loaded::knows_dependencies(cx, id) {
         return Ok(report::syntax_errors(file).map(Diagnostic::from).collect());
     }
     let found = full(cx, id, AssistResolveStrategy::None)?;

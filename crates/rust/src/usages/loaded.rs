@@ -1,9 +1,11 @@
-//! What an answer lacks because of packages that are still being built.
+//! What an answer lacks because of packages that are still being built, or whose dependencies are unknown.
 
+use ra_ap_ide::FileId;
 use ra_ap_ide_db::base_db::Crate;
 use ra_ap_ide_db::defs::Definition;
 
 use super::exclusions::package_of_crate;
+use crate::names::instances;
 use crate::view::Context;
 use semdex_model::Coverage;
 
@@ -25,4 +27,15 @@ fn is_loaded_for(cx: &Context<'_>, mut crates: impl Iterator<Item = Option<Crate
         let package = it.and_then(|it| package_of_crate(cx, it));
         package.is_some_and(|package| !unbuilt.iter().any(|it| graph.may_see(it, &package)))
     })
+}
+
+/// Whether a crate that includes a file has its dependencies. Otherwise any name, trait or macro may be theirs, and
+/// only the syntax of the file can be judged.
+pub(crate) fn knows_dependencies(cx: &Context<'_>, id: FileId) -> bool {
+    let owners = instances::owners(cx.db, id);
+    let is_resolved = |it: &Crate| {
+        let package = package_of_crate(cx, *it);
+        package.is_none_or(|it| cx.environment.packages.is_resolved(&it))
+    };
+    owners.is_empty() || owners.iter().any(is_resolved)
 }

@@ -20,6 +20,8 @@ pub(crate) struct Package {
     /// It has a path and no registry: no published package depends on it.
     pub(crate) is_local: bool,
     pub(crate) is_proc_macro: bool,
+    /// Cargo found what it depends on.
+    pub(crate) is_resolved: bool,
     pub(crate) dependencies: Vec<Dependency>,
 }
 
@@ -66,6 +68,11 @@ impl PackageGraph {
         let is_manifest = |it: &&Path| self.packages.contains_key(*it) || self.manifests.contains(*it);
         let directory = file.ancestors().skip(1).find(is_manifest)?;
         self.packages.get_key_value(directory).map(|it| it.0.as_path())
+    }
+
+    /// Whether a Cargo workspace that loads this package has what it depends on.
+    pub(crate) fn is_resolved(&self, package: &Path) -> bool {
+        self.packages.get(package).is_none_or(|it| it.iter().any(|it| it.is_resolved))
     }
 
     /// Whether code of a package may name something in another one.
@@ -124,7 +131,7 @@ mod tests {
     }
 
     fn local(dependencies: Vec<Dependency>) -> Package {
-        Package { is_local: true, is_proc_macro: false, dependencies }
+        Package { is_local: true, is_proc_macro: false, is_resolved: true, dependencies }
     }
 
     #[test]
