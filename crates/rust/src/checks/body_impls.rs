@@ -3,7 +3,7 @@
 
 use ra_ap_base_db::FileText;
 use ra_ap_hir::attach_db;
-use ra_ap_hir::{ModuleDef, PathResolution, Semantics, Trait, Type};
+use ra_ap_hir::{HasSource as _, ModuleDef, PathResolution, Semantics, Trait, Type};
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::base_db::SourceDatabase as _;
 use ra_ap_syntax::ast::{HasGenericParams as _, HasModuleItem as _, HasName as _};
@@ -24,6 +24,8 @@ pub(crate) struct Hidden {
     /// `None` if it may be any type.
     ty: Option<String>,
     members: Vec<String>,
+    /// The types of the same block that the type contains: `T` of `&T` and of `(T, u8)`.
+    own: Vec<String>,
     start: usize,
 }
 
@@ -57,6 +59,21 @@ pub(crate) fn may_have_member(cx: &Context<'_>, ty: Option<&str>, member: &str) 
         let mut hidden = hidden_in(cx.db, cx.db.file_text(id)).iter().filter(|it| it.is_for(Some(ty)));
         hidden.any(|it| it.members.iter().any(|it| it == member) || of_trait(it).is_some_and(has))
     })
+}
+
+/// Whether a type contains one that a body declares, together with such a block for another type that contains it. Which
+/// traits the type has is not known then, since a trait may be implemented for all types that have another one.
+pub(crate) fn is_of_hidden(cx: &Context<'_>, ty: &Type<'_>) -> bool {
+    let mut is_found = false;
+    ty.walk(cx.db, |part| {
+        let Some(adt) = part.as_adt() else { return };
+        let name = adt.name(cx.db);
+        let Some(source) = adt.source(cx.db) else { return };
+        let text = cx.db.file_text(source.file_id.original_file(cx.db).file_id(cx.db));
+        let is_it = |it: &Hidden| it.own.iter().any(|it| it == plain_name(name.as_str()));
+        is_found |= adt.module(cx.db).krate(cx.db).origin(cx.db).is_local() && hidden_in(cx.db, text).iter().any(is_it);
+    });
+    is_found
 }
 
 /// The files with a word and with `impl` blocks in bodies.
@@ -105,12 +122,15 @@ fn hidden(block: &ast::Impl) -> Option<Hidden> {
     }
     let parameters = block.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
     let parameters: Vec<String> = parameters.filter_map(|it| it.name()).map(|it| it.text().to_string()).collect();
+    let contained = ty.syntax().descendants().filter_map(ast::Path::cast).filter(is_own);
+    let own = contained.filter_map(|it| last(&it)).collect();
     let name = path_of(&without_references(ty)).as_ref().and_then(last).filter(|it| !parameters.contains(it));
     let members = block.assoc_item_list().into_iter().flat_map(|it| it.assoc_items());
     Some(Hidden {
         of: of.as_ref().and_then(last),
         ty: name,
         members: members.filter_map(|it| member_name(&it)).collect(),
+        own,
         start: block.impl_token()?.text_range().start().into(),
     })
 }

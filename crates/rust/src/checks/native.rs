@@ -127,6 +127,11 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
     let edition = krate.edition(cx.db);
     let ty = |it: &Type<'db>| it.display(cx.db, target).to_string();
     Some(match diagnostic {
+        AnyDiagnostic::TypeMismatch(it)
+            if body_impls::is_of_hidden(cx, &it.expected) || body_impls::is_of_hidden(cx, &it.actual) =>
+        {
+            return None;
+        }
         AnyDiagnostic::TypeMismatch(it) => {
             if it.expected.is_unknown() || it.actual.is_unknown() {
                 return None;
@@ -174,6 +179,7 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
         AnyDiagnostic::UnresolvedField(it) if is_member_of_object(&ty(&it.receiver)) => return None,
         AnyDiagnostic::UnimplementedTrait(it) if is_of_object(cx.db, &it.trait_predicate.trait_ref()) => return None,
         AnyDiagnostic::UnimplementedTrait(it) if is_met_in_body(cx, &it) => return None,
+        AnyDiagnostic::UnresolvedMethodCall(it) if body_impls::is_of_hidden(cx, &it.receiver) => return None,
         AnyDiagnostic::UnimplementedTrait(it) if is_implied(cx, &it.trait_predicate.trait_ref()) => return None,
         AnyDiagnostic::UnresolvedMethodCall(it)
             if body_impls::may_have_member(
@@ -633,7 +639,11 @@ fn ends_in_unknown_macro(sema: &Semantics<'_, RootDatabase>, node: &InFile<Synta
 /// Whether an `impl` block in a body may meet a bound, or one that it comes from.
 fn is_met_in_body(cx: &Context<'_>, error: &UnimplementedTrait<'_>) -> bool {
     let mut bounds = std::iter::once(&error.trait_predicate).chain(&error.parent_trait_predicates);
-    bounds.any(|it| body_impls::may_implement(cx, it.trait_ref().trait_(), &it.trait_ref().self_ty()))
+    bounds.any(|it| {
+        let of = it.trait_ref();
+        let ty = of.self_ty();
+        body_impls::may_implement(cx, of.trait_(), &ty) || body_impls::is_of_hidden(cx, &ty)
+    })
 }
 
 /// Whether the type has the method all the same: it was not known yet when the method was looked up, because of
