@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use crate::search_path;
+
 /// How far it is below the usual priority; 19 is the lowest.
 const LOWER: i32 = 10;
 
@@ -13,8 +15,11 @@ const LOWEST: i32 = 19;
 pub fn lower_thread() {
     // Elsewhere this would lower the whole process.
     #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::setpriority_process(None, LOWER) {
-        tracing::debug!(%error, "a thread keeps its priority");
+    {
+        let lower = rustix::process::getpriority_process(None).map(|own| (own + LOWER).min(LOWEST));
+        if let Err(error) = lower.and_then(|it| rustix::process::setpriority_process(None, it)) {
+            tracing::debug!(%error, "a thread keeps its priority");
+        }
     }
 }
 
@@ -29,16 +34,54 @@ pub fn lowest(command: &Command) -> Command {
 }
 
 fn at(niceness: i32, command: &Command) -> Command {
-    let mut nice = Command::new("nice");
-    nice.args(["-n", &niceness.to_string()]).arg(command.get_program()).args(command.get_args());
+    let mut made = match search_path::find("nice") {
+        Some(nice) => {
+            let mut made = Command::new(nice);
+            made.args(["-n", &niceness.to_string()]).arg(command.get_program());
+            made
+        }
+        None => Command::new(command.get_program()),
+    };
+    made.args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {
-            Some(value) => nice.env(name, value),
-            None => nice.env_remove(name),
+            Some(value) => made.env(name, value),
+            None => made.env_remove(name),
         };
     }
     if let Some(directory) = command.get_current_dir() {
-        nice.current_dir(directory);
+        made.current_dir(directory);
     }
-    nice
+    made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_keeps_what_it_is_given() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo $(nice) $(pwd) $GIVEN"]).env("GIVEN", "one").current_dir("/");
+        for (command, niceness) in [(lower(&command), LOWER), (lowest(&command), LOWEST)] {
+            let output = { command }.output().unwrap();
+            let own = Command::new("nice").output().unwrap();
+            let own: i32 = String::from_utf8_lossy(&own.stdout).trim().parse().unwrap();
+            let wanted = format!("{} / one\n", (own + niceness).min(LOWEST));
+            assert_eq!(String::from_utf8_lossy(&output.stdout), wanted);
+        }
+    }
+
+    /// Other threads keep theirs.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_thread_gives_way_alone() {
+        let own = || rustix::process::getpriority_process(None).unwrap();
+        let before = own();
+        let lowered = std::thread::spawn(move || {
+            lower_thread();
+            own()
+        });
+        assert_eq!((lowered.join().unwrap(), own()), ((before + LOWER).min(LOWEST), before));
+    }
 }

@@ -17,12 +17,19 @@ pub(crate) fn code_of_missing_value(sema: &Semantics<'_, RootDatabase>, node: &I
 
 /// Whether several traits in scope have the method.
 pub(crate) fn is_ambiguous<'db>(sema: &Semantics<'db, RootDatabase>, call: &UnresolvedMethodCall<'db>) -> bool {
-    let node = call.expr.value.to_node(&sema.parse_or_expand(call.expr.file_id));
-    let Some(scope) = sema.scope(node.syntax()) else { return false };
     let receiver = call.receiver.strip_references();
-    let has_it = |it: &Trait| {
-        let is_named = it.function(sema.db, call.name.clone()).is_some_and(|it| it.has_self_param(sema.db));
-        is_named && it.type_or_const_param_count(sema.db, false) == 0 && receiver.impls_trait(sema.db, *it, &[])
-    };
-    scope.visible_traits().0.iter().map(|it| Trait::from(*it)).filter(has_it).count() > 1
+    let has_it =
+        |it: &Trait| it.type_or_const_param_count(sema.db, false) == 0 && receiver.impls_trait(sema.db, *it, &[]);
+    traits_with_method(sema, call).iter().filter(|it| has_it(it)).count() > 1
+}
+
+/// The traits in scope that have the method, for whatever type.
+pub(crate) fn traits_with_method<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    call: &UnresolvedMethodCall<'db>,
+) -> Vec<Trait> {
+    let node = call.expr.value.to_node(&sema.parse_or_expand(call.expr.file_id));
+    let Some(scope) = sema.scope(node.syntax()) else { return Vec::new() };
+    let has_it = |it: &Trait| it.function(sema.db, call.name.clone()).is_some_and(|it| it.has_self_param(sema.db));
+    scope.visible_traits().0.iter().map(|it| Trait::from(*it)).filter(has_it).collect()
 }

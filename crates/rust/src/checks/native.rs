@@ -127,16 +127,16 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
     let edition = krate.edition(cx.db);
     let ty = |it: &Type<'db>| it.display(cx.db, target).to_string();
     Some(match diagnostic {
-        AnyDiagnostic::TypeMismatch(it)
-            if body_impls::is_of_hidden(cx, &it.expected) || body_impls::is_of_hidden(cx, &it.actual) =>
-        {
-            return None;
-        }
         AnyDiagnostic::TypeMismatch(it) => {
             if it.expected.is_unknown() || it.actual.is_unknown() {
                 return None;
             }
             let (expected, actual) = (ty(&it.expected), ty(&it.actual));
+            // `<&Local as Trait>::Type`
+            let is_of_hidden = |text: &str, ty: &Type<'_>| text.contains(" as ") && body_impls::is_of_hidden(cx, ty);
+            if is_of_hidden(&expected, &it.expected) || is_of_hidden(&actual, &it.actual) {
+                return None;
+            }
             // Nothing can be said about members of an unknown type, nor about unknown lengths.
             let is_unclear = |it: &String| it.contains("<{unknown} as") || is_member_of_object(it);
             if expected == actual || is_unclear(&expected) || is_unclear(&actual) {
@@ -179,7 +179,12 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
         AnyDiagnostic::UnresolvedField(it) if is_member_of_object(&ty(&it.receiver)) => return None,
         AnyDiagnostic::UnimplementedTrait(it) if is_of_object(cx.db, &it.trait_predicate.trait_ref()) => return None,
         AnyDiagnostic::UnimplementedTrait(it) if is_met_in_body(cx, &it) => return None,
-        AnyDiagnostic::UnresolvedMethodCall(it) if body_impls::is_of_hidden(cx, &it.receiver) => return None,
+        AnyDiagnostic::UnresolvedMethodCall(it)
+            if body_impls::is_of_hidden(cx, &it.receiver)
+                && !mismatches::traits_with_method(&cx.sema, &it).is_empty() =>
+        {
+            return None;
+        }
         AnyDiagnostic::UnimplementedTrait(it) if is_implied(cx, &it.trait_predicate.trait_ref()) => return None,
         AnyDiagnostic::UnresolvedMethodCall(it)
             if body_impls::may_have_member(

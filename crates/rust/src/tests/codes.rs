@@ -73,6 +73,7 @@ const EDITS: &[(&str, &str, &str, &str)] = &[
     ("E0283", LIB, "    let all: Vec<u8> = it.iter()", "    let all = it.iter()"),
     ("E0790", LIB, "    let _it: u8 = Default", "    let _it = Default"),
     ("E0408", LIB, "        Part::Whole(of)\n", "        Part::Whole(of @ _other)\n"),
+    ("E0599 beside an `impl` in a body", LIB, "    Part.made().graded()", "    Part.make().graded()"),
     ("E0408 of variants in a macro", LIB, "    use Grade::{High, Low};\n", ""),
     ("E0424", LIB, "    pub fn ended(&self) -> bool {", "    pub fn ended() -> bool {"),
     ("E0434", LIB, "        it + STEP", "        step + STEP"),
