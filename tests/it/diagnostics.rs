@@ -296,7 +296,7 @@ fn a_package_without_its_dependencies_is_judged_by_its_syntax() {
         items
     };
     let own = "\"src/lib.rs\" \"E0308\"".to_owned();
-    assert_eq!(errors(), [own.clone()]);
+    assert_eq!(errors(), [own]);
     let edit = |search: &str, replace: &str| {
         let body =
             json!({"file": "fuzz/src/lib.rs", "search_context": search, "replacement": replace, "on_break": "reject"});
