@@ -1,5 +1,5 @@
-//! Programs that semdex starts: where they are found, their process groups, which end with semdex, and their use of
-//! memory and processor time.
+//! Programs that semdex starts: where they are found, their process groups, which end with semdex, their priority,
+//! and their use of memory and processor time.
 
 pub mod child;
 pub mod fault;

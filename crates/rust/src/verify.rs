@@ -407,7 +407,7 @@ impl Run<'_> {
             // Only the exit code of a program without libtest is known to mean something.
             return;
         }
-        let expected = only.filter(|it| it.target.is_some()).map(|it| it.names.len()).or(program.announced);
+        let expected = expected(&program, only);
         if program.is_whole && expected == program.announced && !has_failed {
             return;
         }
@@ -457,7 +457,7 @@ impl Run<'_> {
     fn cut_off(&self, program: &Program, build: &Build, only: Option<&Selection>, report: &mut Report) {
         let (artifact, _) = self.origin(program, build);
         let target = artifact.map_or("tests", |it| it.target.name.as_str());
-        let expected = only.filter(|it| it.target.is_some()).map(|it| it.names.len()).or(program.announced);
+        let expected = expected(program, only);
         let lacking = without_words(&self.without_result(program, build, only), expected);
         let detail = format!("`{target}` was ended at the deadline; {lacking}. One of them may never end");
         report.lacks_result(target, detail);
@@ -562,6 +562,11 @@ impl Run<'_> {
         }
         best.map(|(_, file, line)| (file, line))
     }
+}
+
+/// How many tests a program should have a result of, if that is known.
+fn expected(program: &Program, only: Option<&Selection>) -> Option<usize> {
+    only.filter(|it| it.target.is_some()).map(|it| it.names.len()).or(program.announced)
 }
 
 /// How many tests have no result, and which.

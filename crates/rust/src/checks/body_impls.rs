@@ -66,12 +66,12 @@ pub(crate) fn may_have_member(cx: &Context<'_>, ty: Option<&str>, member: &str) 
 pub(crate) fn is_of_hidden(cx: &Context<'_>, ty: &Type<'_>) -> bool {
     let mut is_found = false;
     ty.walk(cx.db, |part| {
-        let Some(adt) = part.as_adt() else { return };
+        let local = part.as_adt().filter(|it| it.module(cx.db).krate(cx.db).origin(cx.db).is_local());
+        let Some((adt, source)) = local.and_then(|it| Some((it, it.source(cx.db)?))) else { return };
         let name = adt.name(cx.db);
-        let Some(source) = adt.source(cx.db) else { return };
         let text = cx.db.file_text(source.file_id.original_file(cx.db).file_id(cx.db));
         let is_it = |it: &Hidden| it.own.iter().any(|it| it == plain_name(name.as_str()));
-        is_found |= adt.module(cx.db).krate(cx.db).origin(cx.db).is_local() && hidden_in(cx.db, text).iter().any(is_it);
+        is_found |= hidden_in(cx.db, text).iter().any(is_it);
     });
     is_found
 }

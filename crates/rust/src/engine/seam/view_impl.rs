@@ -142,25 +142,24 @@ impl semdex_engine::View for View {
     }
 }
 
-/// The same for a question that may be asked before anything is built. It is then asked again after the build, which is
-/// what the client waits for: this one only takes the time that is left.
+/// Answers a question that may come before anything is built. It is then asked again after the build, which is what the
+/// client waits for: this one only takes the time that is left.
 fn early<T: Send + 'static>(
     view: View,
     deadlines: Deadlines,
     question: impl FnOnce(View) -> Result<T> + Send + 'static,
 ) -> BoxFuture<'static, Result<T>> {
     let is_asked_again = view.readiness() == Readiness::Unbuilt && Instant::now() < deadlines.ready;
+    if !is_asked_again {
+        return blocking(view, question);
+    }
     blocking(view, move |view| {
+        // The threads of requests are used again.
         let aside = std::thread::Builder::new().name("rust-early".to_owned()).stack_size(crate::STACK_BYTES);
         let run = move || {
-            if is_asked_again {
-                priority::lower_thread();
-            }
+            priority::lower_thread();
             question(view)
         };
-        if !is_asked_again {
-            return run();
-        }
         match aside.spawn(run).map(JoinHandle::join) {
             Ok(Ok(answer)) => answer,
             Ok(Err(panic)) => resume_unwind(panic),
