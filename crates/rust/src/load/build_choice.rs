@@ -38,6 +38,11 @@ pub(super) enum Chosen {
     Named(Vec<String>),
     /// Without the default features.
     Only(Vec<String>),
+    /// All features of the default build that do not turn on one of these.
+    Without {
+        off: Vec<String>,
+        left: Vec<String>,
+    },
 }
 
 /// Code that the default build does not compile.
@@ -214,7 +219,9 @@ impl Choice {
                     Chosen::Named(names) => {
                         package.active.contains(value.as_str()) || package.is_turned_on(names, value.as_str())
                     }
-                    Chosen::Only(names) => package.is_turned_on(names, value.as_str()),
+                    Chosen::Only(names) | Chosen::Without { left: names, .. } => {
+                        package.is_turned_on(names, value.as_str())
+                    }
                 },
                 _ => host.contains(atom) || package.set.contains(&text_of(atom)),
             }
@@ -239,6 +246,9 @@ impl Choice {
             Chosen::None => Some("features=none".to_owned()),
             Chosen::Named(names) => Some(named(names)),
             Chosen::Only(names) => Some(format!("features=none,{}", named(names))),
+            Chosen::Without { off, .. } => {
+                Some(off.iter().map(|it| format!("not(feature={it})")).collect::<Vec<_>>().join(","))
+            }
         };
         let system = self.system.and_then(|it| systems.get(it)).map(|(triple, cfgs)| {
             let is_os = |it: &&CfgAtom| matches!(it, CfgAtom::KeyValue { key, .. } if key.as_str() == "target_os");
@@ -267,7 +277,8 @@ fn evaluate(condition: &CfgExpr, holds: &dyn Fn(&CfgAtom) -> bool) -> bool {
 /// The listed builds, and after them the builds that switch on most lines, each counted with what it adds to those
 /// before it. At most `most` are chosen for a package, and twice as many in all: each member of a workspace may have code
 /// for a system or a flag of its own. Code that needs only other features counts for builds that differ in nothing else,
-/// since only these have diagnostics; what needs no flag counts for no build with flags.
+/// since only these have diagnostics; what needs no flag counts for no build with flags. Code of other features that is
+/// left over is then compiled by the builds for other systems and with flags, as far as they lose nothing by it.
 pub(super) fn choose(
     listed: Vec<Choice>,
     excluded: &[Excluded],
@@ -303,7 +314,51 @@ pub(super) fn choose(
         left.retain(|it| !it.1.contains(&best));
         chosen.push(candidates[best].clone());
     }
+    for place in listed.len()..chosen.len() {
+        if chosen[place].kind() > 0
+            && let Some(better) = with_other_features(place, &chosen, excluded, packages, &holds)
+        {
+            chosen[place] = better;
+        }
+    }
     chosen
+}
+
+/// The same build with other features, with which it compiles also code that none of the chosen ones does, and all that
+/// only it does.
+fn with_other_features(
+    place: usize,
+    chosen: &[Choice],
+    excluded: &[Excluded],
+    packages: &[PackageFacts],
+    holds: &dyn Fn(&Choice, &Excluded) -> bool,
+) -> Option<Choice> {
+    let by_others = |it: &Excluded| chosen.iter().enumerate().any(|(at, of)| at != place && holds(of, it));
+    let (own, left): (Vec<&Excluded>, Vec<&Excluded>) =
+        excluded.iter().filter(|it| !by_others(it)).partition(|it| holds(&chosen[place], it));
+    let mut features = vec![Chosen::All, Chosen::None];
+    for it in &left {
+        let [_, off] = wanted(&it.condition, feature);
+        if !off.is_empty() {
+            let other = without(off, packages);
+            if !features.contains(&other) {
+                features.push(other);
+            }
+        }
+    }
+    let candidates = features.into_iter().map(|features| Choice { features, ..chosen[place].clone() });
+    let gain = |it: &Choice| left.iter().filter(|code| holds(it, code)).map(|it| it.lines).sum::<usize>();
+    let candidates = candidates.filter(|it| own.iter().all(|code| holds(it, code))).map(|it| (gain(&it), it));
+    let better = candidates.filter(|it| it.0 > 0).reduce(|best, it| if it.0 > best.0 { it } else { best });
+    better.map(|it| it.1)
+}
+
+fn without(off: BTreeSet<String>, packages: &[PackageFacts]) -> Chosen {
+    let turns_on_one =
+        |of: &PackageFacts, feature: &String| off.iter().any(|off| of.is_turned_on(std::slice::from_ref(feature), off));
+    let active = packages.iter().flat_map(|of| of.active.iter().map(move |it| (of, it)));
+    let left: BTreeSet<&String> = active.filter(|(of, it)| !turns_on_one(of, it)).map(|it| it.1).collect();
+    Chosen::Without { left: left.into_iter().cloned().collect(), off: off.into_iter().collect() }
 }
 
 /// The builds that may be chosen, of equal ones the preferred one first.
@@ -318,8 +373,10 @@ fn candidates(excluded: &[Excluded], packages: &[PackageFacts], systems: usize) 
     };
     for it in excluded {
         let [on, off] = wanted(&it.condition, feature);
-        // All features would switch it off.
-        if !on.is_empty() && !off.is_empty() {
+        if on.is_empty() && !off.is_empty() {
+            add(Choice { features: without(off, packages), ..plain.clone() });
+        } else if !on.is_empty() && !off.is_empty() {
+            // All features would switch it off.
             let on: Vec<String> = on.into_iter().collect();
             add(Choice { features: Chosen::Named(on.clone()), ..plain.clone() });
             add(Choice { features: Chosen::Only(on), ..plain.clone() });

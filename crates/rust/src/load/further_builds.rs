@@ -100,6 +100,8 @@ pub(crate) fn load(
         }
         let number = listed.len();
         let choices = choose(listed, &excluded, &packages, workspace, &systems, request.max_builds);
+        let names: Vec<String> = choices.iter().map(|it| it.name(&systems)).collect();
+        tracing::debug!(workspace = %cargo.workspace_root(), ?names, "further builds");
         for (position, choice) in choices.iter().enumerate() {
             if request.superseded.load(Ordering::Relaxed) {
                 return (found, failed);
@@ -146,6 +148,11 @@ impl FurtherBuild {
             (Chosen::All, _) | (Chosen::Named(_), CargoFeatures::All) => CargoFeatures::All,
             (Chosen::None, _) => CargoFeatures::Selected { features: Vec::new(), no_default_features: true },
             (Chosen::Only(names), _) => CargoFeatures::Selected { features: names.clone(), no_default_features: true },
+            (Chosen::Without { left, .. }, _) => {
+                let of_members = cargo.workspace_features();
+                let features = left.iter().filter(|it| of_members.contains(*it)).cloned().collect();
+                CargoFeatures::Selected { features, no_default_features: true }
+            }
             (Chosen::Named(names), CargoFeatures::Selected { features, no_default_features }) => {
                 let features = features.iter().chain(names).cloned().collect();
                 CargoFeatures::Selected { features, no_default_features: *no_default_features }
