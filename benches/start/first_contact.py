@@ -98,6 +98,7 @@ def through_semdex(steps, root, environment, symbol):
             steps.step(f"usages: {head}"[:48])
             if is_complete(reply):
                 return head
+            print("\n".join(it for it in reply.splitlines() if it.startswith("- ") or "incomplete" in it)[-600:])
             if re.match(r"# 0 ", head):
                 raise semdex.Failed(f"an incomplete answer says 0:\n{reply}")
             if time.monotonic() > deadline:

@@ -10,9 +10,10 @@ pub(crate) mod outside_builds;
 pub(crate) mod references;
 pub(crate) mod shapes;
 mod target_usages;
+pub(crate) mod written;
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -26,15 +27,12 @@ use rustc_hash::FxHashMap;
 use crate::LANGUAGE;
 use crate::file_interface::file_interface;
 use crate::index::file_names::{Collector, FurtherCollector, FurtherNames, Names, StoredResolution, names_of};
-use crate::index::macro_names::{self, AllMacroNames, Written, WrittenMeaning};
 use crate::index::search::{Occurrence, Search, Word};
 use crate::names::definitions::as_assoc_item;
-use crate::names::{Meaning, Target, UnresolvedReason, all_instances, builds, instances};
+use crate::names::{UnresolvedReason, all_instances, builds, instances};
 use crate::resolve::alternatives::{Reach, with_alternatives};
 use crate::resolve::symbols;
 use crate::resolve::symbols::is_test_at;
-use crate::syntax::attributes::is_in_attribute_of_macros;
-use crate::syntax::positions::is_in_macro_definition;
 use crate::usages::outside_builds::OutsideBuilds;
 pub(crate) use crate::usages::target_usages::TargetUsages;
 use crate::view::{Context, on_all_cores};
@@ -334,7 +332,7 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
     let (asked, mut unasked) = resolve_now(cx.db, &held, until);
     let (further, late) = resolve_further(cx, &held[..with_doctests], &asked, until);
     unasked.extend(late);
-    let mut written = written_names(cx, until, false);
+    let mut written = written::of_search(cx, search, until);
     let mut generated: Vec<TargetUsages> = found.iter().map(|_| TargetUsages::default()).collect();
     let mut in_doctests: Vec<TargetUsages> = found.iter().map(|_| TargetUsages::default()).collect();
     for (position, it) in held.iter().enumerate() {
@@ -348,22 +346,23 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
         add_usages(cx, search, it, (asked, further), &unasked, found);
     }
     if let Some(written) = &written {
-        [&mut found, &mut in_doctests, &mut generated].into_iter().for_each(|it| drop_written(written, it));
+        [&mut found, &mut in_doctests, &mut generated].into_iter().for_each(|it| written::drop_known(written, it));
     }
-    if let Some(all) = written_in_other_builds(cx, until, written.as_deref(), &found, &held) {
-        drop_written(&all, &mut found);
+    if let Some(all) = written::in_other_builds(cx, until, written.as_deref(), &found, &held) {
+        written::drop_known(&all, &mut found);
         written = Some(all);
     }
     if let Some(written) = &written {
-        add_written(cx, search, written, &mut found);
+        written::add(cx, search, written, &mut found);
     }
     // A macro that only another build has may read what is in an attribute.
     let pending = held.iter().filter(|_| cx.environment.builds.are_pending);
-    let in_attributes = pending.flat_map(|it| it.places.iter().filter(|place| is_in_attribute(cx, it.id, place.0)));
+    let in_attributes =
+        pending.flat_map(|it| it.places.iter().filter(|place| written::is_in_attribute(cx, it.id, place.0)));
     let in_attributes = in_attributes.flat_map(|it| &it.1.targets).map(|it| search.targets[*it].0);
     let in_attributes: HashSet<usize> = in_attributes.collect();
     for (position, it) in found.iter_mut().enumerate() {
-        let unread = unread_output(cx, written.as_deref(), || search.words_of(position));
+        let unread = written::unread_output(cx, written.as_deref(), || search.words_of(position));
         it.unread_output = unread.or_else(|| in_attributes.contains(&position).then(builds_are_read));
         // Another build may have calls.
         if !cx.environment.builds.are_pending {
@@ -390,137 +389,6 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
         found.possible.retain(|(it, why)| *why != UnresolvedReason::NoCrate || !is_known(it));
     }
     (found, unasked.is_empty() && (written.is_some() || cx.index.is_shadow))
-}
-
-/// What macros write, in all files; computed now where it is not known. `None` if it is not known in time. What they
-/// write in doctests and further builds takes much longer after an edit: it is computed only for the `whole`.
-fn written_names(cx: &Context<'_>, until: Option<Instant>, whole: bool) -> Option<Arc<AllMacroNames>> {
-    let known = cx.index.all_macro_names().filter(|it| it.is_whole || !whole);
-    if known.is_some() || cx.index.is_shadow {
-        return known;
-    }
-    let builds = &cx.environment.builds;
-    let in_further_builds = !builds.names.is_empty() && !builds.are_pending;
-    let ids: Vec<FileId> = cx.files.of(LANGUAGE).filter_map(|it| cx.file_id(&it.path)).collect();
-    let modules: Vec<FileId> = cx.doctests().map(|it| it.module).collect();
-    let lacks = |id: FileId| cx.index.macro_names(id).is_none();
-    let lacks_further = |id: FileId| in_further_builds && whole && cx.index.further_macro_names(id).is_none();
-    let wanted = ids.iter().chain(modules.iter().filter(|_| whole)).copied();
-    let unread: Vec<FileId> = wanted.filter(|it| lacks(*it) || lacks_further(*it)).collect();
-    let is_late = || until.is_some_and(|until| Instant::now() > until);
-    on_all_cores(cx.db, &unread, |sema, id, _: &mut Vec<()>| {
-        if is_late() {
-            return;
-        }
-        macro_names::learn(cx.index, sema.db, *id);
-        if lacks_further(*id) {
-            macro_names::learn_further(cx.index, sema.db, *id);
-        }
-    });
-    cx.index.gather_macro_names(&ids, &modules, in_further_builds)
-}
-
-/// What macros write in doctests and further builds too, if it is not known and a place in the definition of a macro has
-/// no meaning in the default build, or a place is in an attribute that a macro may read.
-fn written_in_other_builds(
-    cx: &Context<'_>,
-    until: Option<Instant>,
-    written: Option<&AllMacroNames>,
-    found: &[TargetUsages],
-    held: &[Held<'_>],
-) -> Option<Arc<AllMacroNames>> {
-    let is_wanted = !cx.environment.builds.are_pending && written.is_some_and(|it| !it.is_whole);
-    let is_in_definition = |(it, why): &(Occurrence, UnresolvedReason)| {
-        why.may_be_written() && is_in_macro_definition(cx.sema.parse_guess_edition(it.id).syntax(), it.at.start)
-    };
-    let has_attribute = |it: &Held<'_>| it.places.iter().any(|place| is_in_attribute(cx, it.id, place.0));
-    let is_needed =
-        is_wanted && (found.iter().flat_map(|it| &it.possible).any(is_in_definition) || held.iter().any(has_attribute));
-    is_needed.then(|| written_names(cx, until, true)).flatten()
-}
-
-fn is_in_attribute(cx: &Context<'_>, id: FileId, at: usize) -> bool {
-    is_in_attribute_of_macros(cx.sema.parse_guess_edition(id).syntax(), at)
-}
-
-/// Drops the possible usages that have a meaning in the output of macros: in the definition of one, and in a file that
-/// `include!` takes into a body.
-fn drop_written(written: &AllMacroNames, found: &mut [TargetUsages]) {
-    let is_written = |it: &Occurrence| written.accounts_for(it.id, it.at.start);
-    for found in found {
-        found.possible.retain(|(it, why)| !why.may_be_written() || !is_written(it));
-    }
-}
-
-fn unread_output<'n>(
-    cx: &Context<'_>,
-    written: Option<&AllMacroNames>,
-    names: impl FnOnce() -> Vec<&'n str>,
-) -> Option<Missing> {
-    let Some(written) = written else {
-        let detail = "the output of macros is not read yet: ask again, or give a longer `wait_ms`";
-        return (!cx.index.is_shadow).then(|| Missing::being_read(LANGUAGE.name, detail));
-    };
-    let first = cx.name_of(written.unread(names)?)?;
-    let detail = "a macro call has so much output that not all names in it are read";
-    Some(Missing::new(MissingCode::TooMany, &*first, detail))
-}
-
-/// Adds what macros write. A place that is known already, as the input of a macro, stays as it is.
-fn add_written(cx: &Context<'_>, search: &Search, written: &AllMacroNames, found: &mut [TargetUsages]) {
-    type Calls = Vec<(FileId, usize)>;
-    let mut places: BTreeMap<(usize, FileId, usize), (&Written, Calls)> = BTreeMap::new();
-    for (caller, it) in search.keys().flat_map(|key| written.meaning(key)) {
-        let WrittenMeaning::Means(meaning) = it.meaning else { continue };
-        for target in search.meant_by(&meaning) {
-            let place = (search.targets[target].0, it.file, it.at.start);
-            let (first, calls) = places.entry(place).or_insert_with(|| (it, Calls::new()));
-            // One of the default build stands for all.
-            if first.build.is_some() && it.build.is_none() {
-                *first = it;
-            }
-            calls.extend(it.calls.iter().map(|at| (caller, *at as usize)));
-        }
-    }
-    for ((target, id, start), (&Written { at, role, build, .. }, mut calls)) in places {
-        // Only texts of the workspace are listed.
-        let Some(file) = cx.name_of(id).as_ref().and_then(|it| cx.files.get(it)) else { continue };
-        if found[target].items.iter().any(|it| it.id == id && it.at.start == start) {
-            continue;
-        }
-        calls.sort_unstable();
-        calls.dedup();
-        let calls = Some(Arc::from(calls));
-        found[target].items.push(Occurrence { file: file.clone(), id, at, role, build, calls });
-    }
-    for word in &search.words {
-        for (id, at) in written.without_text(&word.text) {
-            let Some(file) = cx.name_of(id).as_ref().and_then(|it| cx.files.get(it)) else { continue };
-            let targets: BTreeSet<usize> = word.targets.iter().map(|it| search.targets[*it].0).collect();
-            let calls = Some(Arc::from([(id, at.start)]));
-            for target in targets {
-                let calls = calls.clone();
-                let it = Occurrence { file: file.clone(), id, at, role: Role::Other, build: None, calls };
-                found[target].possible.push((it, UnresolvedReason::MacroInput));
-            }
-        }
-    }
-}
-
-/// The places in macros that name a symbol in the output of some calls, and something else in the output of others:
-/// each file with the offset.
-pub(crate) fn ambiguous<'db>(
-    cx: &Context<'db>,
-    definition: Definition<'db>,
-    found: &TargetUsages,
-) -> Vec<(String, usize)> {
-    let written = found.items.iter().filter(|it| it.calls.is_some());
-    let Some(all) = written_names(cx, cx.until, true) else { return Vec::new() };
-    let group = with_alternatives(cx, definition, Reach::All);
-    let targets: Vec<Target> = group.into_iter().filter_map(|it| Target::new(it, cx.db)).collect();
-    let is_meant = |meaning: &Meaning| targets.iter().any(|it| it.is_meant_by(meaning));
-    let is_ambiguous = |it: &&Occurrence| all.is_ambiguous(it.id, it.at.start, is_meant);
-    written.filter(is_ambiguous).map(|it| (it.file.path.to_string(), it.at.start)).collect()
 }
 
 /// Resolves the places whose meaning is not known, and returns those that the time limit left out.

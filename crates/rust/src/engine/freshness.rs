@@ -113,7 +113,7 @@ impl Rust {
     /// Like `look_at_inputs`, for a touched path that is not a text.
     pub(crate) fn check_touched_file(&mut self, path: &Path) -> bool {
         if !self.environment.settled {
-            self.freshness.touched.insert(path.to_path_buf());
+            self.freshness.note_touched(path);
         }
         let begun = self.freshness.begun();
         if self.freshness.inputs.is_perhaps_changed_at(path, begun) {

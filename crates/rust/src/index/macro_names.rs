@@ -144,13 +144,27 @@ fn macro_names_of(db: &dyn IndexDatabase, text: FileText) -> Arc<MacroNames> {
         let owners = instances::owners(root, file);
         let mut collector = Collector::of(owners.first().copied().filter(|it| instances::is_of_doctests(root, *it)));
         let (has_abandoned, unread) =
-            all_instances::read_macro_output(root, file, &owners, |_, it| collector.add(root, &it));
+            all_instances::read_macro_output(root, file, &owners, &|_| true, |_, it| collector.add(root, &it));
         if has_abandoned {
             root.report_untracked_read();
         }
         collector.leaves_out(unread);
         Arc::new(collector.finish())
     })
+}
+
+/// The same for names that are wanted, at least: a question that comes before the index has everything resolves no others.
+pub(crate) fn wanted_of(db: &RootDatabase, file: FileId, is_wanted: &dyn Fn(&str) -> bool) -> Arc<MacroNames> {
+    let mut collector = Collector::default();
+    let owners = instances::owners(db, file);
+    let add = |_, it: WrittenName<'_>| collector.add(db, &it);
+    let (_, unread) = all_instances::read_macro_output(db, file, &owners, is_wanted, add);
+    // Another name may mean the same.
+    if unread.has_aliases {
+        return macro_names_of(db, db.file_text(file));
+    }
+    collector.leaves_out(unread);
+    Arc::new(collector.finish())
 }
 
 /// What further builds add to them: other meanings, other calls, and the names that they do not resolve either.
@@ -166,7 +180,7 @@ fn further_macro_names_of(db: &dyn IndexDatabase, text: FileText) -> Arc<MacroNa
     let _unpinned = semdex_pin::pin(None);
     attach_db(root, || {
         let mut collectors: Vec<Collector> = owners.iter().map(|it| Collector::of(Some(*it))).collect();
-        let (has_abandoned, unread) = all_instances::read_macro_output(root, file, &owners, |krate, it| {
+        let (has_abandoned, unread) = all_instances::read_macro_output(root, file, &owners, &|_| true, |krate, it| {
             if let Some(collector) = collectors.iter_mut().find(|it| it.build == Some(krate)) {
                 collector.add(root, &it);
             }

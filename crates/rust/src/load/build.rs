@@ -90,7 +90,7 @@ fn check(
         command.args(["--compile-time-deps", "-Z", "unstable-options"]);
         command.env("__CARGO_TEST_CHANNEL_OVERRIDE_DO_NOT_USE_THIS", "nightly");
     }
-    let command = if tools.gives_way { priority::lower(&command) } else { command };
+    let command = if tools.gives_way { priority::lowest(&command) } else { command };
     process_group::run(command, tools.patience.deadline, tools.patience.is_wanted)
         .map_err(|error| format!("`cargo check`: {error}"))
 }

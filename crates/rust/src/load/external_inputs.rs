@@ -5,8 +5,9 @@
 //! Changes of texts of the workspace arrive as edits. All other inputs are checked before each answer; they are few.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use blake3::Hash;
 
@@ -235,12 +236,15 @@ impl ExternalInputs {
         }
         match self.touched.insert(path.to_path_buf(), content.clone()) {
             Some(known) => known != content,
-            None => {
-                let before = stamp.changed().and_then(|it| begun.duration_since(it).ok());
-                before.is_none_or(|it| it < CLOCK_STEP)
-            }
+            None => is_perhaps_since(stamp.changed(), begun),
         }
     }
+}
+
+/// Whether a change, of which the file system has noted this time, was perhaps not before this moment.
+fn is_perhaps_since(changed: Option<SystemTime>, moment: SystemTime) -> bool {
+    let before = changed.and_then(|it| moment.duration_since(it).ok());
+    before.is_none_or(|it| it < CLOCK_STEP)
 }
 
 /// Whether the loaded state is out of date, judged by its inputs.
@@ -296,6 +300,20 @@ impl Freshness {
     pub(crate) fn end(&mut self) {
         self.ended = Some(SystemTime::now());
         self.perhaps_read = self.perhaps_read.take().filter(|it| self.begun_at.is_none_or(|begun| it.at >= begun));
+    }
+
+    /// Records during a load that a path was touched. A link that was made shortly before, and its target, count as
+    /// touched each time, but the load reads what they were then.
+    pub(crate) fn note_touched(&mut self, path: &Path) {
+        let link = std::fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_symlink);
+        let made = link.map(|it| UNIX_EPOCH + Duration::new(it.ctime().unsigned_abs(), it.ctime_nsec() as u32));
+        let is_older = |it: SystemTime| {
+            let times = [Some(it), FileStamp::at(path).changed()];
+            !times.into_iter().any(|it| is_perhaps_since(it, self.begun()))
+        };
+        if !made.is_some_and(is_older) {
+            self.touched.insert(path.to_path_buf());
+        }
     }
 
     /// Records an edit of a file that is not a known input; `name` is its name in answers.
@@ -430,5 +448,33 @@ mod tests {
         std::fs::remove_file(at("file")).unwrap();
         assert_eq!(inputs.changed(), [at("data/one"), at("file")]);
         assert_eq!(inputs.changed(), Vec::<PathBuf>::new());
+    }
+
+    /// The watcher reports a link that was made shortly before each time that it looks.
+    #[test]
+    fn a_link_from_before_the_load_is_not_touched_during_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let (target, link) = (directory.path().join("target"), directory.path().join("link"));
+        std::fs::create_dir(&target).unwrap();
+        std::os::unix::fs::symlink("target", &link).unwrap();
+        let mut freshness = Freshness::default();
+        while is_perhaps_since(FileStamp::at(&target).changed(), freshness.begun()) {
+            std::thread::yield_now();
+            freshness.begin();
+        }
+        freshness.note_touched(&link);
+        assert!(freshness.touched.is_empty());
+        // Only its target is another one now.
+        std::fs::remove_dir(&target).unwrap();
+        std::fs::create_dir(&target).unwrap();
+        freshness.note_touched(&link);
+        assert!(freshness.touched.contains(&link));
+        freshness.begin();
+        std::fs::remove_file(&link).unwrap();
+        freshness.note_touched(&link);
+        assert!(freshness.touched.contains(&link));
+        // A file may have come with its directory, and then its own time says nothing.
+        freshness.note_touched(&target);
+        assert!(freshness.touched.contains(&target));
     }
 }

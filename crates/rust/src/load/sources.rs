@@ -7,6 +7,7 @@ use ra_ap_load_cargo::ProjectFolders;
 use ra_ap_paths::{AbsPath, AbsPathBuf, Utf8PathBuf};
 use ra_ap_project_model::ProjectWorkspace;
 use ra_ap_vfs::loader::Entry;
+use rayon::prelude::*;
 
 use super::referenced_files::{Packages, is_passed_over};
 use crate::syntax::analysed::of_library;
@@ -22,10 +23,10 @@ pub(crate) fn read_sources(
     read: &mut HashSet<AbsPathBuf>,
     deep: &mut BTreeSet<AbsPathBuf>,
 ) -> Vec<(AbsPathBuf, Vec<u8>)> {
-    let mut sources = Vec::new();
+    let mut paths: BTreeSet<AbsPathBuf> = BTreeSet::new();
     for entry in &folders.load {
         match entry {
-            Entry::Files(files) => files.iter().for_each(|file| read_file(file, root, read, &mut sources, deep)),
+            Entry::Files(files) => paths.extend(files.iter().cloned()),
             Entry::Directories(directories) => {
                 for include in directories.include.iter().filter(|it| !it.starts_with(root)) {
                     let exclude = directories.exclude.clone();
@@ -48,14 +49,23 @@ pub(crate) fn read_sources(
                         let Ok(path) = Utf8PathBuf::from_path_buf(file.into_path()) else { continue };
                         let path = AbsPathBuf::assert(path);
                         if directories.contains_file(&path) {
-                            read_file(&path, root, read, &mut sources, deep);
+                            paths.insert(path);
                         }
                     }
                 }
             }
         }
     }
-    sources
+    paths.retain(|it| !it.starts_with(root) && !read.contains(it));
+    let found: Vec<(AbsPathBuf, Vec<u8>, bool)> = paths.into_par_iter().filter_map(read_file).collect();
+    let keep = |(path, bytes, is_too_deep): (AbsPathBuf, Vec<u8>, bool)| {
+        read.insert(path.clone());
+        if is_too_deep && path.extension() == Some("rs") {
+            deep.insert(path.clone());
+        }
+        (path, bytes)
+    };
+    found.into_iter().map(keep).collect()
 }
 
 /// Where the links of a dependency may lead: to itself, or to its whole repository if it comes from one.
@@ -80,23 +90,10 @@ pub(crate) fn local_roots(root: &AbsPath, target_dir: &AbsPath, workspaces: &[Pr
     roots.into_iter().collect()
 }
 
-fn read_file(
-    path: &AbsPath,
-    root: &AbsPath,
-    read: &mut HashSet<AbsPathBuf>,
-    sources: &mut Vec<(AbsPathBuf, Vec<u8>)>,
-    deep: &mut BTreeSet<AbsPathBuf>,
-) {
-    if path.starts_with(root) || read.contains(path) {
-        return;
-    }
-    // `read_file` does not block if a pipe has replaced the file.
-    if let Ok(bytes) = semdex_fs::read_file(path.as_ref(), LARGEST_SOURCE) {
-        read.insert(path.to_path_buf());
-        let (bytes, is_too_deep) = of_library(bytes);
-        if is_too_deep && path.extension() == Some("rs") {
-            deep.insert(path.to_path_buf());
-        }
-        sources.push((path.to_path_buf(), bytes));
-    }
+/// A source, and whether it is nested too deeply.
+fn read_file(path: AbsPathBuf) -> Option<(AbsPathBuf, Vec<u8>, bool)> {
+    // This does not block if a pipe has replaced the file.
+    let bytes = semdex_fs::read_file(path.as_ref(), LARGEST_SOURCE).ok()?;
+    let (bytes, is_too_deep) = of_library(bytes);
+    Some((path, bytes, is_too_deep))
 }

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use memchr::memmem::Finder;
 use ra_ap_paths::{AbsPath, AbsPathBuf};
 use ra_ap_rustc_lexer::{FrontmatterAllowed, LiteralKind, TokenKind, tokenize};
+use rayon::prelude::*;
 
 use super::sources::LARGEST_SOURCE;
 use crate::LANGUAGE;
@@ -46,7 +47,8 @@ impl UnstableMethods {
         let own = || texts.of(LANGUAGE).map(|it| it.text.as_bytes());
         let enabled: BTreeSet<String> = own().flat_map(enabled_features).collect();
         let others = sources.iter().filter(|it| !is_of_library(&it.0)).map(|it| &*it.1);
-        let found: BTreeSet<String> = others.chain(own()).flat_map(|it| self.declared_again(it)).collect();
+        let all: Vec<&[u8]> = others.chain(own()).collect();
+        let found: BTreeSet<String> = all.into_par_iter().flat_map_iter(|it| self.declared_again(it)).collect();
         let added: BTreeSet<String> = found.difference(&self.taken).cloned().collect();
         self.taken.extend(found);
         let mut changed: BTreeSet<&AbsPathBuf> = BTreeSet::new();

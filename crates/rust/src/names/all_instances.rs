@@ -100,16 +100,19 @@ fn for_each<'db>(
     has_abandoned
 }
 
-/// The names that the macros write which the file calls, in each of these crates. Returns whether a part of the analysis
-/// was abandoned, and what was left out.
+/// The names that the macros write which the file calls, in each of these crates: those that are wanted. Returns whether a
+/// part of the analysis was abandoned, and what was left out.
 pub(crate) fn read_macro_output<'db>(
     db: &'db RootDatabase,
     file: FileId,
     owners: &[CrateId],
+    is_wanted: &dyn Fn(&str) -> bool,
     mut visit: impl FnMut(CrateId, WrittenName<'db>),
 ) -> (bool, Unread) {
     let mut unread = Unread::default();
-    let read = |krate, reader: &Reader<'_, 'db>| macro_output::read(reader, &mut unread, &mut |it| visit(krate, it));
+    let read = |krate, reader: &Reader<'_, 'db>| {
+        macro_output::read(reader, is_wanted, &mut unread, &mut |it| visit(krate, it));
+    };
     (for_each(db, file, owners, read), unread)
 }
 

@@ -59,12 +59,21 @@ pub(crate) struct Unread {
     pub(crate) names: BTreeSet<Box<str>>,
     /// Not even all names are known.
     pub(crate) is_cut: bool,
+    /// The output renames what it imports.
+    pub(crate) has_aliases: bool,
 }
 
-/// Reads the names that the macros write which a file calls, in the crate for which it is read. Adds what was left out.
-pub(crate) fn read<'db>(reader: &Reader<'_, 'db>, unread: &mut Unread, visit: &mut dyn FnMut(WrittenName<'db>)) {
+/// Reads the names that the macros write which a file calls, in the crate for which it is read: those that are wanted.
+/// Adds what was left out.
+pub(crate) fn read<'db>(
+    reader: &Reader<'_, 'db>,
+    is_wanted: &dyn Fn(&str) -> bool,
+    unread: &mut Unread,
+    visit: &mut dyn FnMut(WrittenName<'db>),
+) {
     let mut walk = Walk {
         reader,
+        is_wanted,
         sema: reader.sema,
         call: None,
         words: None,
@@ -117,6 +126,7 @@ fn is_own(db: &RootDatabase, macro_: &MacroDefId) -> bool {
 
 struct Walk<'r, 'a, 'db> {
     reader: &'r Reader<'a, 'db>,
+    is_wanted: &'r dyn Fn(&str) -> bool,
     sema: &'a Semantics<'db, RootDatabase>,
     call: Option<Outermost>,
     /// The words of its input, for the input at a place.
@@ -143,6 +153,7 @@ impl<'db> Walk<'_, '_, 'db> {
                 self.unread.is_cut = true;
                 return;
             }
+            self.unread.has_aliases |= output.is_some() && ast::Rename::can_cast(node.kind());
             if output.is_some() && self.is_off(&node) {
                 preorder.skip_subtree();
             } else if let Some(call) = ast::MacroCall::cast(node.clone()) {
@@ -310,6 +321,9 @@ impl<'db> Walk<'_, '_, 'db> {
         let db = self.sema.db;
         let Some(call) = self.call.filter(|_| token.text() != "$crate") else { return };
         let name = plain_name(token.text());
+        if !(self.is_wanted)(name) {
+            return;
+        }
         if self.names > MAX_NAMES {
             self.unread.names.insert(name.into());
             return;
@@ -460,6 +474,9 @@ impl<'db> Walk<'_, '_, 'db> {
             let at = token.text_range().start();
             let span = within.expansion_span_map(db).span_at(at);
             let name = plain_name(token.text());
+            if !(self.is_wanted)(name) {
+                continue;
+            }
             if kept.contains(&(span.anchor, span.range)) || is_procedural && is_lost(name) {
                 continue;
             }

@@ -59,7 +59,7 @@ fn rename(cx: &Context<'_>, query: &SymbolQuery, new_name: &str) -> Result<Answe
         return Err(refused(format!("`{}` is not compiled, so what names it is not known", symbol.path)));
     };
     let usages = usages::certain_of(cx, definition);
-    let ambiguous = usages::ambiguous(cx, definition, &usages.value);
+    let ambiguous = usages::written::ambiguous(cx, definition, &usages.value);
     let usages = usages.map(|found| usages::page(cx, &found, Some(definition), Window::ALL));
     let position = FilePosition { file_id, offset: text_size(offset) };
     let analysis = AnalysisHost::with_database(cx.db.clone()).analysis();

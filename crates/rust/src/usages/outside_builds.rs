@@ -248,7 +248,7 @@ impl Unresolved {
         let reader = Reader::new(&sema, self.id);
         // A name in the definition of a macro has the meanings that it has in the output of the calls.
         let mut written = Vec::new();
-        macro_output::read(&reader, &mut macro_output::Unread::default(), &mut |it| {
+        macro_output::read(&reader, &|_| true, &mut macro_output::Unread::default(), &mut |it| {
             // What a procedural macro writes has the place of the call.
             let is_own = it.file == self.id && it.at.start != it.call;
             let is_own = is_own && text.get(it.at.start..it.at.end).is_some_and(|own| own == it.name);
