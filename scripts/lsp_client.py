@@ -29,11 +29,11 @@ def find_gopls(named):
 class LanguageServer:
     """A language server of our own on one root, over its standard input and output. Places are byte offsets outside, UTF-16 inside."""
 
-    def __init__(self, command, root, language, options=None):
+    def __init__(self, command, root, language, options=None, environment=None):
         self.root, self.language, self.number, self.opened, self.is_quiet = root, language, 0, {}, False
         self.name = pathlib.Path(command[0]).name
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=root
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=root, env=environment
         )
         # No answer is waited for without end.
         self.watchdog = threading.Timer(900.0, self.process.kill)
@@ -51,13 +51,13 @@ class LanguageServer:
         self._send({"method": "initialized", "params": {}})
 
     @classmethod
-    def gopls(cls, program, root):
-        return cls([program, "serve"], root, "go")
+    def gopls(cls, program, root, environment=None):
+        return cls([program, "serve"], root, "go", environment=environment)
 
     @classmethod
-    def rust_analyzer(cls, program, root):
+    def rust_analyzer(cls, program, root, environment=None):
         """Ready: everything is loaded and its caches are primed."""
-        server = cls([program], root, "rust", {"checkOnSave": False, "cachePriming": {"enable": True}})
+        server = cls([program], root, "rust", {"checkOnSave": False, "cachePriming": {"enable": True}}, environment)
         while not server.is_quiet:
             server._hear(server._receive())
         return server

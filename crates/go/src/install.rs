@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{FlockOperation, flock};
 
 use semdex_engine::Requirement;
+use semdex_process::priority;
 use semdex_process::process_group::{self, Failure};
 use semdex_process::search_path;
 
@@ -107,7 +108,8 @@ pub(crate) async fn build(
     }
     let mut command = command(go, build.path());
     command.args(["build", "-trimpath", "-o", name, "."]).env("CGO_ENABLED", "0");
-    run(command).await?;
+    // gopls, which is starting, answers the first questions alone.
+    run(priority::lowest(&command)).await?;
     std::fs::rename(build.path().join(name), &program)?;
     Ok(program)
 }
