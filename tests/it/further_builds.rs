@@ -376,6 +376,21 @@ pub fn grey() -> u8 {
 }
 
 #[test]
+fn a_condition_of_a_file_counts_for_the_modules_in_it() {
+    let manifest = MANIFEST.replace("default = [\"std\"]", "default = [\"extra\", \"color\"]\ncolor = []");
+    assert_ne!(manifest, MANIFEST);
+    let server = Server::on(&[
+        ("Cargo.toml", &*manifest),
+        ("src/lib.rs", "pub fn level() -> u8 {\n    1\n}\n"),
+        ("tests/all/main.rs", "#![cfg(feature = \"extra\")]\n\nmod part;\n"),
+        ("tests/all/part.rs", "#[cfg(not(feature = \"color\"))]\npub fn grey() -> u8 {\n    app::level()\n}\n"),
+    ]);
+    assert_eq!(usages(&server, "app::level"), ["tests/all/part.rs:3 not(feature=color)"]);
+    let (_, reply) = server.get("/v1/usages?symbol=app::level");
+    assert_eq!(reply["meta"]["builds"], json!(["features=none,feature=extra"]), "{reply}");
+}
+
+#[test]
 fn the_configuration_lists_builds() {
     let server = Server::on(&[
         ("Cargo.toml", MANIFEST),

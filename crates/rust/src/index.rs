@@ -13,6 +13,7 @@ pub(crate) mod postings;
 pub(crate) mod search;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use ra_ap_hir::Crate;
@@ -112,6 +113,8 @@ pub(crate) struct Index {
     /// For the current crate graph.
     crates: RwLock<Option<Arc<CrateNames>>>,
     borrowed: RwLock<Option<BorrowedPaths>>,
+    /// The number of searches before it was known what macros write in most files.
+    pub(crate) early_searches: AtomicUsize,
     /// Of a shadow database, which answers no query about the whole workspace.
     pub(crate) is_shadow: bool,
 }

@@ -24,6 +24,7 @@ pub(crate) mod workspace;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::process::Output;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
@@ -41,7 +42,7 @@ use self::external_inputs::ExternalInputs;
 use self::further_builds::{FurtherBuild, LoadedBuilds};
 use self::planned::Facts;
 use self::referenced_files::{Packages, ReferencedFiles};
-use self::sources::{local_roots, read_sources};
+use self::sources::{library_roots, local_roots, read_sources};
 use self::tools::{Patience, Tools};
 use self::unstable_methods::UnstableMethods;
 use crate::syntax::analysed::of_library;
@@ -264,8 +265,8 @@ pub(crate) fn load(
         read.retain(|path| !path.starts_with(&request.target_dir));
         deep.retain(|path| read.contains(path) || !packages.holds(path.as_ref()));
         deep.retain(|path| !path.starts_with(&request.target_dir));
-        let mut sources = read_sources(&folders, &request.root, &packages, &mut read, &mut deep);
-        let library: Vec<&AbsPath> = workspaces.iter().filter_map(|it| it.sysroot.rust_lib_src_root()).collect();
+        let library = library_roots(workspaces);
+        let mut sources = read_sources(&folders, &request.root, &library, &packages, &mut read, &mut deep);
         unstable.hide(&library, &request.texts, &mut sources);
         let ReferencedFiles { sources: named, unread } = packages.follow(read.iter(), &mut inputs);
         let named = named.into_iter().map(|(path, bytes)| {
@@ -304,19 +305,33 @@ pub(crate) fn load(
     // Most questions are about the first workspace.
     let is_first_built = !runs_code || workspaces.first().is_some_and(|it| !build::runs_code(it));
     let waiting = is_first_built.then(|| if runs_code { unbuilt(&workspaces) } else { Vec::new() });
-    let first = step(&workspaces, &facts, MacroTable::default(), &missing, inputs.clone(), waiting);
-    deliver(Delivery::Default(Box::new(first)));
-    let Ok(tools) = &mut tools else { return };
-    tools.patience = patience(request.limits.build);
-    tools.gives_way = is_first_built;
+    if let Ok(tools) = &mut tools {
+        tools.patience = patience(request.limits.build);
+        tools.gives_way = is_first_built;
+    }
     let mut macros = MacroTable::default();
+    // Cargo begins to build while sources are read.
+    let to_build = workspaces.iter().position(build::runs_code).filter(|_| runs_code && request.build_scripts);
+    let mut built = std::thread::scope(|scope| {
+        let (workspaces, tools) = (&workspaces, tools.as_ref().ok());
+        let check =
+            move |at: usize| Some(build::check(&workspaces[at], tools?, &request.features, &request.target_dir));
+        let build = to_build.map(|at| scope.spawn(move || check(at)));
+        let first = step(workspaces, &facts, macros.clone(), &missing, inputs.clone(), waiting);
+        deliver(Delivery::Default(Box::new(first)));
+        build.and_then(|it| it.join().ok().flatten())
+    });
+    let Ok(tools) = &mut tools else { return };
     if runs_code && !superseded() {
         let total = workspaces.len();
         for done in (0..total).filter(|_| request.build_scripts) {
             progress("running build scripts", done, total);
             let workspace = &mut workspaces[done];
             if build::runs_code(workspace) {
-                run_build_scripts(request, workspace, tools, (&mut inputs, &mut facts), &mut missing);
+                let output = built
+                    .take()
+                    .unwrap_or_else(|| build::check(workspace, tools, &request.features, &request.target_dir));
+                take_build(workspace, tools, output, (&mut inputs, &mut facts), &mut missing);
             }
             if superseded() {
                 return;
@@ -364,7 +379,8 @@ fn load_builds(
     let local_roots = local_roots(&request.root, &request.target_dir, &further);
     let packages = Packages { roots: &local_roots, forbidden: &request.forbidden };
     let folders = ProjectFolders::new(&further, &[], None);
-    let sources = read_sources(&folders, &request.root, &packages, &mut read, &mut deep);
+    let library = library_roots(&further);
+    let sources = read_sources(&folders, &request.root, &library, &packages, &mut read, &mut deep);
     // The places that a macro of another build leaves unresolved show what is missing in it.
     let runs_code = request.trusted && request.proc_macros;
     let macros = match runs_code {
@@ -547,17 +563,17 @@ fn unbuilt(workspaces: &[ProjectWorkspace]) -> Vec<PathBuf> {
     found
 }
 
-fn run_build_scripts(
-    request: &LoadRequest,
+fn take_build(
     workspace: &mut ProjectWorkspace,
     tools: &Tools<'_>,
+    output: Result<Output, String>,
     (inputs, facts): (&mut ExternalInputs, &mut Facts),
     missing: &mut Vec<Missing>,
 ) {
     let scope = workspace.manifest_or_root().to_string();
     let manifest = workspace.manifest().cloned().map(AbsPathBuf::from);
     let mut note = |it: &[u8]| drop(manifest.clone().map(|manifest| facts.messages.insert(manifest, it.into())));
-    if let Err(error) = build::run(workspace, tools, &request.features, &request.target_dir, inputs, &mut note) {
+    if let Err(error) = build::take(workspace, tools, output, inputs, &mut note) {
         let first = error.lines().map(str::trim).filter(|line| !line.is_empty()).take(6).collect::<Vec<_>>().join("; ");
         missing.push(Missing::new(MissingCode::BuildScripts, scope, format!("build scripts failed: {first}")));
     }

@@ -41,6 +41,17 @@ pub(crate) fn run(
     messages: &mut dyn FnMut(&[u8]),
 ) -> Result<(), String> {
     let output = check(workspace, tools, features, target_dir);
+    take(workspace, tools, output, inputs, messages)
+}
+
+/// Stores in a workspace what was built of it. Forwards Cargo's messages. The error says what failed.
+pub(crate) fn take(
+    workspace: &mut ProjectWorkspace,
+    tools: &Tools<'_>,
+    output: Result<Output, String>,
+    inputs: &mut ExternalInputs,
+    messages: &mut dyn FnMut(&[u8]),
+) -> Result<(), String> {
     let said = output.as_ref().map(|it| it.stdout.as_slice()).unwrap_or_default();
     find_inputs::of_build(workspace, said, tools.version >= COMPILE_TIME_DEPS, inputs);
     inputs.output.extend(made(workspace, said));
@@ -66,7 +77,8 @@ fn made(workspace: &ProjectWorkspace, said: &[u8]) -> Option<Hash> {
     Some(script::output(cargo, said))
 }
 
-fn check(
+/// Builds what a workspace runs at compile time.
+pub(crate) fn check(
     workspace: &ProjectWorkspace,
     tools: &Tools<'_>,
     features: &CargoFeatures,

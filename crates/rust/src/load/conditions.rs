@@ -27,6 +27,8 @@ pub(super) struct Conditions {
 
 pub(super) struct ModuleCondition {
     files: ModuleFiles,
+    /// The module's own file has it (`#![cfg(…)]`), not its declaration.
+    is_inner: bool,
     condition: CfgExpr,
 }
 
@@ -36,13 +38,18 @@ struct ModuleFiles(String);
 impl ModuleFiles {
     /// Of a module that a file declares.
     fn of(file: &str, module: &str) -> ModuleFiles {
+        let ModuleFiles(directory) = ModuleFiles::in_file(file);
+        ModuleFiles(format!("{directory}/{module}").trim_start_matches('/').to_owned())
+    }
+
+    /// Of the module whose text a file has.
+    fn in_file(file: &str) -> ModuleFiles {
         let (directory, name) = file.rsplit_once('/').unwrap_or(("", file));
-        let own = name.trim_end_matches(".rs");
-        let directory = match own {
+        let own = match name.trim_end_matches(".rs") {
             "mod" | "lib" | "main" => directory.to_owned(),
             own => format!("{directory}/{own}"),
         };
-        ModuleFiles(format!("{directory}/{module}").trim_start_matches('/').to_owned())
+        ModuleFiles(own.trim_start_matches('/').to_owned())
     }
 
     fn contains(&self, path: &str) -> bool {
@@ -53,9 +60,9 @@ impl ModuleFiles {
 /// The conditions under which a file is compiled, by the modules that it is a part of. A module is compiled if one of its
 /// declarations is.
 pub(super) fn of_modules_around(file: &str, modules: &[ModuleCondition]) -> Vec<CfgExpr> {
-    let mut around: BTreeMap<&str, Vec<CfgExpr>> = BTreeMap::new();
+    let mut around: BTreeMap<(&str, bool), Vec<CfgExpr>> = BTreeMap::new();
     for it in modules.iter().filter(|it| it.files.contains(file)) {
-        around.entry(&it.files.0).or_default().push(it.condition.clone());
+        around.entry((&it.files.0, it.is_inner)).or_default().push(it.condition.clone());
     }
     around.into_values().map(|it| CfgExpr::Any(it.into())).collect()
 }
@@ -63,19 +70,24 @@ pub(super) fn of_modules_around(file: &str, modules: &[ModuleCondition]) -> Vec<
 pub(super) fn conditions(files: &Files, file: &str, tree: &SyntaxNode) -> Conditions {
     let mut found = Conditions::default();
     let lines = |it: &SyntaxNode| it.text().to_string().lines().count();
+    let inner: Vec<CfgExpr> = attributes_of(tree).filter_map(|it| cfg_condition(&it)).collect();
+    if !inner.is_empty() {
+        let files = ModuleFiles::in_file(file);
+        found.modules.push(ModuleCondition { files, is_inner: true, condition: CfgExpr::All(inner.into()) });
+    }
     for attribute in tree.descendants().filter_map(ast::Attr::cast) {
         let Some(owner) = attribute.syntax().parent().filter(|it| !is_compile_error(it)) else { continue };
         let (condition, lines) = match attribute.meta() {
             Some(ast::Meta::CfgMeta(_)) => {
                 let Some(condition) = cfg_condition(&attribute) else { continue };
                 let module = ast::Module::cast(owner.clone()).filter(|it| it.item_list().is_none());
-                let mut below = 0;
+                let mut below = if owner == *tree { lines_below(files, &ModuleFiles::in_file(file)) } else { 0 };
                 if let Some(name) = module.and_then(|it| it.name()) {
                     let module = ModuleFiles::of(file, name.text());
                     below = lines_below(files, &module);
                     let own: Vec<CfgExpr> = attributes_of(&owner).filter_map(|it| cfg_condition(&it)).collect();
                     let condition = with_those_around(attribute.syntax(), CfgExpr::All(own.into()));
-                    found.modules.push(ModuleCondition { files: module, condition });
+                    found.modules.push(ModuleCondition { files: module, is_inner: false, condition });
                 }
                 (condition, lines(&owner) + below)
             }
@@ -100,7 +112,7 @@ pub(super) fn conditions(files: &Files, file: &str, tree: &SyntaxNode) -> Condit
             for name in declared_modules(&block) {
                 let module = ModuleFiles::of(file, &name);
                 below += lines_below(files, &module);
-                found.modules.push(ModuleCondition { files: module, condition: condition.clone() });
+                found.modules.push(ModuleCondition { files: module, is_inner: false, condition: condition.clone() });
             }
             found.all.push((condition, lines(&block) + below));
         }

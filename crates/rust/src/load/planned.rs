@@ -21,7 +21,7 @@ use tempfile::TempDir;
 
 use super::manifests::{decides_packages, is_manifest, is_reload};
 use super::referenced_files::Packages;
-use super::sources::{LARGEST_SOURCE, local_roots, read_sources};
+use super::sources::{LARGEST_SOURCE, library_roots, local_roots, read_sources};
 use super::tools::{OFFLINE, Patience, Tools};
 use super::workspace::{cargo_of, cfg_overrides, manifests, metadata_command, parse_metadata};
 use super::{build, relative};
@@ -155,7 +155,8 @@ impl Planner {
         let local_roots = local_roots(&self.root, &self.target_dir, &workspaces);
         let packages = Packages { roots: &local_roots, forbidden: &self.forbidden };
         let mut read = (*self.known).clone();
-        let sources = read_sources(&folders, &self.root, &packages, &mut read, &mut BTreeSet::new());
+        let library = library_roots(&workspaces);
+        let sources = read_sources(&folders, &self.root, &library, &packages, &mut read, &mut BTreeSet::new());
         Ok(PlannedCrates { workspaces: Arc::new(workspaces), sources, missing })
     }
 

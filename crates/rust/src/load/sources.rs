@@ -10,15 +10,22 @@ use ra_ap_vfs::loader::Entry;
 use rayon::prelude::*;
 
 use super::referenced_files::{Packages, is_passed_over};
-use crate::syntax::analysed::of_library;
+use crate::syntax::analysed::{of_library, of_standard_library};
 
 /// The largest source of a library.
 pub(crate) const LARGEST_SOURCE: usize = 64 << 20;
 
-/// The files of all source roots outside the workspace's root that no earlier step read.
+/// Where the sources of the standard library are.
+pub(crate) fn library_roots(workspaces: &[ProjectWorkspace]) -> Vec<&AbsPath> {
+    workspaces.iter().filter_map(|it| it.sysroot.rust_lib_src_root()).collect()
+}
+
+/// The files of all source roots outside the workspace's root that no earlier step read. `library`: the roots of the
+/// standard library.
 pub(crate) fn read_sources(
     folders: &ProjectFolders,
     root: &AbsPath,
+    library: &[&AbsPath],
     packages: &Packages<'_>,
     read: &mut HashSet<AbsPathBuf>,
     deep: &mut BTreeSet<AbsPathBuf>,
@@ -57,7 +64,8 @@ pub(crate) fn read_sources(
         }
     }
     paths.retain(|it| !it.starts_with(root) && !read.contains(it));
-    let found: Vec<(AbsPathBuf, Vec<u8>, bool)> = paths.into_par_iter().filter_map(read_file).collect();
+    let found: Vec<(AbsPathBuf, Vec<u8>, bool)> =
+        paths.into_par_iter().filter_map(|it| read_file(it, library)).collect();
     let keep = |(path, bytes, is_too_deep): (AbsPathBuf, Vec<u8>, bool)| {
         read.insert(path.clone());
         if is_too_deep && path.extension() == Some("rs") {
@@ -91,9 +99,10 @@ pub(crate) fn local_roots(root: &AbsPath, target_dir: &AbsPath, workspaces: &[Pr
 }
 
 /// A source, and whether it is nested too deeply.
-fn read_file(path: AbsPathBuf) -> Option<(AbsPathBuf, Vec<u8>, bool)> {
+fn read_file(path: AbsPathBuf, library: &[&AbsPath]) -> Option<(AbsPathBuf, Vec<u8>, bool)> {
     // This does not block if a pipe has replaced the file.
     let bytes = semdex_fs::read_file(path.as_ref(), LARGEST_SOURCE).ok()?;
-    let (bytes, is_too_deep) = of_library(bytes);
+    let is_of_library = library.iter().any(|it| path.starts_with(it));
+    let (bytes, is_too_deep) = if is_of_library { (of_standard_library(bytes), false) } else { of_library(bytes) };
     Some((path, bytes, is_too_deep))
 }

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use super::sources::LARGEST_SOURCE;
 use crate::LANGUAGE;
-use crate::syntax::analysed::of_library;
+use crate::syntax::analysed::of_standard_library;
 use semdex_engine::files::Files;
 use semdex_model::Span;
 
@@ -60,7 +60,7 @@ impl UnstableMethods {
         }
         let again = changed.into_iter().filter_map(|it| {
             let bytes = semdex_fs::read_file(PathBuf::from(it.clone()).as_path(), LARGEST_SOURCE).ok()?;
-            Some((it.clone(), of_library(bytes).0))
+            Some((it.clone(), of_standard_library(bytes)))
         });
         let again: Vec<(AbsPathBuf, Vec<u8>)> = again.collect();
         sources.extend(again);

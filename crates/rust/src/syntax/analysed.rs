@@ -27,7 +27,12 @@ pub(crate) fn as_analysed(text: &str) -> Vec<u8> {
 pub(crate) fn of_library(bytes: Vec<u8>) -> (Vec<u8>, bool) {
     // A file that is not UTF-8 is not a source in any case.
     let is_too_deep = str::from_utf8(&bytes).is_ok_and(|it| nesting::too_deep(it).is_some());
-    (if is_too_deep { Vec::new() } else { without_returns(with_bounded_recursion(bytes)) }, is_too_deep)
+    (if is_too_deep { Vec::new() } else { of_standard_library(bytes) }, is_too_deep)
+}
+
+/// The same for the source of the standard library, whose files are not nested deeply. The parser would refuse one.
+pub(crate) fn of_standard_library(bytes: Vec<u8>) -> Vec<u8> {
+    without_returns(with_bounded_recursion(bytes))
 }
 
 /// The same offsets, with a smaller `recursion_limit` if the text has one above [`MOST_RECURSION`].
