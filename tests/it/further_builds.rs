@@ -324,54 +324,27 @@ fn without_further_builds_code_that_is_off_is_possible() {
 
 #[test]
 fn a_build_for_another_system_has_features_that_no_other_build_has() {
-    let lib = "\
-pub fn level() -> u8 {
-    3
-}
-#[cfg(feature = \"extra\")]
-pub fn more() -> u8 {
-    let first = level();
-    let second = level();
-    let third = level();
-    let fourth = level();
-    let fifth = level();
-    let sixth = level();
-    first + second + third + fourth + fifth + sixth
-}
-#[cfg(windows)]
-pub fn home() -> u8 {
-    let first = level();
-    let second = level();
-    let third = level();
-    let fourth = level();
-    let fifth = level();
-    let sixth = level();
-    let seventh = level();
-    first + second + third + fourth + fifth + sixth + seventh
-}
-#[cfg(all(feature = \"std\", windows))]
-pub fn roam() -> u8 {
-    level()
-}
-#[cfg(not(feature = \"std\"))]
-pub fn bare() -> u8 {
-    level()
-}
-#[cfg(not(feature = \"color\"))]
-pub fn grey() -> u8 {
-    level()
-}
-";
+    let level = "pub fn level() -> u8 {\n    3\n}\n".to_owned();
+    let calling = |condition: &str, name: &str, calls: usize| {
+        let calls = "    level();\n".repeat(calls);
+        format!("#[cfg({condition})]\npub fn {name}() {{\n{calls}}}\n")
+    };
+    let lib = level
+        + &calling("feature = \"extra\"", "more", 7)
+        + &calling("windows", "home", 8)
+        + &calling("all(feature = \"std\", windows)", "roam", 1)
+        + &calling("not(feature = \"std\")", "bare", 1)
+        + &calling("not(feature = \"color\")", "grey", 1);
     let manifest = MANIFEST.replace("default = [\"std\"]", "default = [\"std\", \"color\"]\ncolor = []");
     assert_ne!(manifest, MANIFEST);
     let builds = "[rust]\nmax_builds = 2\n";
-    let server = Server::on(&[("Cargo.toml", &*manifest), ("semdex.toml", builds), ("src/lib.rs", lib)]);
+    let server = Server::on(&[("Cargo.toml", &*manifest), ("semdex.toml", builds), ("src/lib.rs", &*lib)]);
     server.wait_for(|it| it.get("/v1/usages?symbol=app::level").1["meta"]["builds"].as_array().is_some());
     server.wait_for(|it| !it.get("/v1/usages?symbol=app::level").1.to_string().contains("indexing"));
     let (_, reply) = server.get("/v1/usages?symbol=app::level");
     // Without `std` it would no longer have `roam`.
     assert_eq!(reply["meta"]["builds"], json!(["not(feature=color),target_os=windows", "features=all"]), "{reply}");
-    assert_eq!((&reply["total"], &reply["possible_total"]), (&json!(15), &json!(1)), "{reply}");
+    assert_eq!((&reply["total"], &reply["possible_total"]), (&json!(17), &json!(1)), "{reply}");
     assert_eq!(reply["possible"][0]["line"], json!(31), "{reply}");
 }
 

@@ -307,11 +307,8 @@ impl Freshness {
     pub(crate) fn note_touched(&mut self, path: &Path) {
         let link = std::fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_symlink);
         let made = link.map(|it| UNIX_EPOCH + Duration::new(it.ctime().unsigned_abs(), it.ctime_nsec() as u32));
-        let is_older = |it: SystemTime| {
-            let times = [Some(it), FileStamp::at(path).changed()];
-            !times.into_iter().any(|it| is_perhaps_since(it, self.begun()))
-        };
-        if !made.is_some_and(is_older) {
+        let is_older = |it: Option<SystemTime>| !is_perhaps_since(it, self.begun());
+        if made.is_none() || !is_older(made) || !is_older(FileStamp::at(path).changed()) {
             self.touched.insert(path.to_path_buf());
         }
     }

@@ -21,7 +21,8 @@ use crate::syntax::positions::is_in_macro_definition;
 use crate::view::{Context, on_all_cores};
 use semdex_model::{Missing, MissingCode, Role};
 
-/// The most searches that read no other names than theirs. Many, as an impact has, are faster once all names are known.
+/// The most searches that read no other names than theirs. A first question makes one before the build of what runs at
+/// compile time and one after it, and one more for aliases. Many, as an impact has, are faster once all names are known.
 const MOST_EARLY_SEARCHES: usize = 4;
 
 /// What macros write, at least of the names of a search. `None` if it is not known in time.
