@@ -123,6 +123,129 @@ pub fn there() {
     assert_eq!(errors(&server, "src/lib.rs"), expected(code));
 }
 
+/// What the rules find that decide what an edit breaks is also told of the code as it is.
+#[test]
+fn errors_in_items_are_told() {
+    let lib = "\
+pub struct Plain;
+#[derive(Clone, Copy)]
+pub struct Holder { // E0204
+    pub it: String,
+}
+pub struct Unused<T>; // E0392
+pub struct Loop { // E0072
+    pub inner: Option<Loop>,
+}
+pub trait Shape {
+    const SIDES: u8;
+    fn area<T>(&self, by: T) -> u8;
+}
+impl Shape for Plain { // E0046
+    fn area<T: Copy>(&self, _by: T) -> u8 { // E0276
+        1
+    }
+}
+impl Shape for Holder {
+    const SIDES: u8 = 4;
+    fn area<T>(&self, _by: T, _and: u8) -> u8 { // E0050
+        1
+    }
+}
+impl From<Holder> for Plain {
+    fn from(_: Holder) -> Plain {
+        Plain
+    }
+}
+impl From<Holder> for Plain { // E0119
+    fn from(_: Holder) -> Plain {
+        Plain
+    }
+}
+#[repr(u8)] // E0084
+pub enum Never {}
+pub fn compared(a: Plain, b: Plain) -> bool {
+    a == b // E0369
+}
+pub fn object(it: &dyn Iterator) -> usize { // E0191
+    it.size_hint().0
+}
+impl Drop for u8 { // E0117
+    fn drop(&mut self) {}
+}
+pub const SIZE: usize = size(); // E0015
+fn size() -> usize {
+    3
+}
+pub fn global() -> u8 {
+    ::gone(1) + ::compared // E0425
+}
+";
+    let server = Server::on(&[("Cargo.toml", MANIFEST), ("src/lib.rs", lib)]);
+    assert_eq!(errors(&server, "src/lib.rs"), expected(lib));
+}
+
+#[test]
+fn macros_that_do_not_exist_are_told_wherever_they_are_called() {
+    let lib = "\
+gone!(); // E
+std::gone!(); // E0433
+
+pub struct Twice;
+pub struct Twice; // E0428
+pub fn generic<T, T>(_: T) {} // E0403
+#[gone] // E
+pub fn attribute() {}
+#[derive(Gone)] // E
+pub struct Derived;
+impl Derived {
+    gone!(); // E
+}
+pub fn lifetime(it: &'a u8) -> u8 { // E0261
+    *it
+}
+pub fn taken((a, a): (u8, u8)) -> u8 { // E0415
+    a
+}
+pub fn call() {
+    std::gone!() // E0433
+}
+";
+    let server = Server::on(&[("Cargo.toml", MANIFEST), ("src/lib.rs", lib)]);
+    let (_, reply) = server.get("/v1/diagnostics?file=src/lib.rs&severity=error");
+    assert_eq!(reply["meta"]["complete"], true, "{reply}");
+    let lines: BTreeSet<usize> =
+        reply["items"].as_array().unwrap().iter().map(|it| it["line"].as_u64().unwrap() as usize).collect();
+    let wrong = lib.lines().enumerate().filter(|it| it.1.contains("// E")).map(|it| it.0 + 1);
+    assert_eq!(lines, wrong.collect(), "{reply}");
+    let known = expected(lib).into_iter().filter(|it| !it.ends_with(" E"));
+    let told = errors(&server, "src/lib.rs");
+    known.for_each(|it| assert!(told.contains(&it), "{it} is not told: {told:?}"));
+}
+
+/// Errors of items are kept until a declaration changes that they may depend on.
+#[test]
+fn errors_in_items_follow_what_they_depend_on() {
+    let (copied, cloned) = ("#[derive(Clone, Copy)]\npub struct Small;\n", "#[derive(Clone)]\npub struct Small;\n");
+    let lib = "pub mod small;\n\n#[derive(Clone, Copy)]\npub struct Holder(pub small::Small);\n\npub fn f() -> u8 {\n    1\n}\n";
+    let server = Server::on(&[("Cargo.toml", MANIFEST), ("src/lib.rs", lib), ("src/small.rs", copied)]);
+    let none = BTreeSet::new();
+    let one = BTreeSet::from(["4 E0204".to_owned()]);
+    assert_eq!(errors(&server, "src/lib.rs"), none);
+    let edit =
+        json!({"file": "src/small.rs", "search_context": "Clone, Copy", "replacement": "Clone", "dry_run": true});
+    assert_eq!(server.post("/v1/edit", &edit).0, 200);
+    assert_eq!(errors(&server, "src/lib.rs"), none, "a change that is only tried leaves nothing");
+    for _ in 0..2 {
+        server.home.write("src/small.rs", cloned);
+        assert_eq!(errors(&server, "src/lib.rs"), one);
+        server.home.write("src/lib.rs", &lib.replace("    1\n", "    2\n"));
+        assert_eq!(errors(&server, "src/lib.rs"), one, "a body decides nothing of it");
+        server.home.write("src/small.rs", copied);
+        assert_eq!(errors(&server, "src/lib.rs"), none);
+        server.home.write("src/lib.rs", lib);
+    }
+}
+
 #[test]
 fn what_the_compiler_may_find_is_not_told() {
     let lib = "\

@@ -151,6 +151,36 @@ fn a_module_in_another_package_is_read() {
 }
 
 #[test]
+fn packages_of_two_editions_share_their_root_files() {
+    let manifest = |name: &str, edition: &str| {
+        format!(
+            "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"{edition}\"\nbuild = \"../shared/build.rs\"\n\n\
+             [lib]\npath = \"../shared/src/lib.rs\"\n"
+        )
+    };
+    let server = Home::with(&[
+        ("Cargo.toml", "[workspace]\nmembers = [\"old\", \"new\"]\nresolver = \"2\"\n"),
+        ("old/Cargo.toml", &manifest("old", "2015")),
+        ("new/Cargo.toml", &manifest("new", "2021")),
+        ("shared/build.rs", "fn main() {}\n"),
+        ("shared/src/lib.rs", &format!("mod calls;\n{MADE}")),
+        ("shared/src/calls.rs", &CALLS.replace("crate", "")),
+    ])
+    .serve(&["--trust"]);
+    server.wait_ready();
+    // Only in the older edition the path begins in the crate.
+    let (_, reply) = server.get("/v1/diagnostics?severity=error");
+    let codes: Vec<&Value> = reply["items"].as_array().unwrap().iter().map(|it| &it["code"]).collect();
+    assert_eq!(codes, ["E0425", "E0425"], "{reply}");
+    server.home.write("shared/src/calls.rs", CALLS);
+    assert_eq!(total(&server, "new::made"), 2);
+    let edit = json!({"file": "shared/src/lib.rs", "search_context": "made(n: u8)", "replacement": "made(n: u8, _by: u8)", "dry_run": true});
+    let (status, reply) = server.post("/v1/edit", &edit);
+    assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
+    assert_eq!(reply["impact"]["broken"].as_array().unwrap().len(), 2, "{reply}");
+}
+
+#[test]
 fn what_is_taken_in_under_another_kind_of_name_is_possible() {
     let home = home("include!(\"calls.in\");");
     home.write("src/calls.in", CALLS);

@@ -54,6 +54,7 @@ pub(crate) mod switched_on;
 pub(crate) mod unresolved_names;
 pub(crate) mod unused;
 pub(crate) mod wellformed;
+pub(crate) mod whole_file;
 pub(crate) mod written_types;
 
 use std::collections::{BTreeMap, HashMap, HashSet};

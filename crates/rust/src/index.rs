@@ -25,6 +25,7 @@ use self::macro_names::{AllMacroNames, MacroNames};
 use self::postings::Postings;
 use self::search::Search;
 use crate::file_interface::FileInterface;
+use crate::finding::Finding;
 use crate::finding::file_errors::FileErrors;
 use crate::names::Key;
 use semdex_engine::unpoisoned;
@@ -153,6 +154,8 @@ pub(crate) struct IndexState {
     /// The plain items of a file by their ids, which stay the same when the text changes.
     declared: FxHashMap<FileId, FxHashMap<u32, Key>>,
     errors: FxHashMap<FileId, Arc<FileErrors>>,
+    /// The errors outside of bodies.
+    item_errors: FxHashMap<FileId, Arc<[Finding]>>,
     /// What was added while a change is being tried.
     learned: Option<Vec<Learned>>,
 }
@@ -167,6 +170,7 @@ enum Learned {
     Path(Key),
     Declared(FileId),
     Errors(FileId),
+    ItemErrors(FileId),
 }
 
 impl IndexState {
@@ -182,6 +186,7 @@ impl IndexState {
         });
         taken.symbols.extend(self.symbols.extract_if(|file, it| speaks_of(file, it)));
         taken.errors.extend(self.errors.extract_if(|file, _| files.contains(file)));
+        taken.item_errors.extend(self.item_errors.extract_if(|file, _| files.contains(file)));
         taken.declared.extend(self.declared.extract_if(|file, _| files.contains(file)));
         self.take_paths(&mut taken, |file, _| files.contains(&file));
         taken
@@ -202,6 +207,7 @@ impl IndexState {
             Learned::Symbols(file) => drop(self.symbols.remove(&file)),
             Learned::Declared(file) => drop(self.declared.remove(&file)),
             Learned::Errors(file) => drop(self.errors.remove(&file)),
+            Learned::ItemErrors(file) => drop(self.item_errors.remove(&file)),
             Learned::Path(key) => {
                 if let Some((_, path)) = self.paths.remove(&key) {
                     self.keys.remove(&path);
@@ -313,6 +319,12 @@ impl Index {
         all.errors.insert(file, errors);
     }
 
+    pub(crate) fn learn_item_errors(&self, file: FileId, errors: Arc<[Finding]>) {
+        let mut all = self.write();
+        all.learn(Learned::ItemErrors(file));
+        all.item_errors.insert(file, errors);
+    }
+
     /// The crate graph has changed.
     pub(crate) fn forget_crates(&self) {
         *unpoisoned::write(&self.crates) = None;
@@ -330,6 +342,16 @@ impl Index {
 
     pub(crate) fn errors(&self, file: FileId) -> Option<Arc<FileErrors>> {
         self.read().errors.get(&file).cloned()
+    }
+
+    /// The errors of a file outside of bodies.
+    pub(crate) fn item_errors(&self, file: FileId) -> Option<Arc<[Finding]>> {
+        self.read().item_errors.get(&file).cloned()
+    }
+
+    /// Invalidates these for files that see a change of declarations.
+    pub(crate) fn forget_item_errors(&self, reached: &HashSet<FileId>) {
+        self.write().item_errors.retain(|file, _| !reached.contains(file));
     }
 
     /// The definition of a plain item of a file.
@@ -441,6 +463,7 @@ impl Index {
         taken.names.extend(all.names.extract_if(|file, _| reached.contains(file)));
         taken.further.extend(all.further.extract_if(|file, _| reached.contains(file)));
         taken.errors.extend(all.errors.extract_if(|file, _| reached.contains(file)));
+        taken.item_errors.extend(all.item_errors.extract_if(|file, _| reached.contains(file)));
         all.take_macro_names(&mut taken, |file, _| reached.contains(&file));
         all.take_by_names(&mut taken, names);
         taken
@@ -492,6 +515,7 @@ impl Index {
         all.keys.extend(state.keys);
         all.declared.extend(state.declared);
         all.errors.extend(state.errors);
+        all.item_errors.extend(state.item_errors);
     }
 
     pub(crate) fn bytes(&self) -> usize {

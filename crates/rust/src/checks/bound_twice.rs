@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use ra_ap_syntax::ast::{self, HasGenericParams as _, HasName as _};
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode};
 
+use super::outer_items::is_conditional;
 use super::report;
 use crate::finding::RawDiagnostic;
 use crate::finding::code::Code;
@@ -33,7 +34,7 @@ pub(crate) fn bound_twice(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<Raw
 /// The parameters of an item, of which one has the name of an earlier one.
 pub(crate) fn parameter_twice(item: &ast::AnyHasGenericParams) -> Option<ast::GenericParam> {
     let mut known: BTreeSet<String> = BTreeSet::new();
-    item.generic_param_list()?.generic_params().find(|it| {
+    item.generic_param_list()?.generic_params().filter(|it| !is_conditional(it.syntax())).find(|it| {
         let name = match it {
             ast::GenericParam::TypeParam(it) => it.name().map(|it| it.text().to_string()),
             ast::GenericParam::ConstParam(it) => it.name().map(|it| it.text().to_string()),

@@ -157,6 +157,12 @@ pub(crate) fn is_sure(cx: &Context<'_>, name: &str, within: &SyntaxNode) -> bool
     cx.environment.lacks().is_empty() && closed.module(own) && closed.blocks(within, own)
 }
 
+/// The same for a name after `::`: that of a crate, and in the edition 2015 one of the own crate's root.
+pub(crate) fn is_sure_of_crates(cx: &Context<'_>, name: &str, within: &SyntaxNode) -> bool {
+    let root = module_of(&cx.sema, within).map(|it| it.krate(cx.db).root_module(cx.db));
+    cx.environment.lacks().is_empty() && root.is_some_and(|it| Closed::new(cx, name).module(it))
+}
+
 fn is_conditional_within(node: &SyntaxNode) -> bool {
     node.descendants().filter_map(ast::Attr::cast).any(|it| it.syntax().text().to_string().contains("cfg"))
 }

@@ -14,8 +14,16 @@ use crate::view::Context;
 pub(crate) fn is_program(cx: &Context<'_>, id: FileId) -> bool {
     let Some(file) = cx.file(id) else { return false };
     let parts: Vec<&str> = file.path.split('/').collect();
-    let is_by_name = matches!(parts[..], [.., "main.rs" | "build.rs"] | [.., "src", "bin", _] | [.., "examples", _]);
-    is_by_name && cx.sema.file_to_module_def(id).is_some_and(|it| it.is_crate_root(cx.db))
+    let is_by_name = match parts[..] {
+        // The harness has a `main` of its own.
+        [.., "tests" | "benches", _, "main.rs"] => false,
+        _ => matches!(parts[..], [.., "main.rs" | "build.rs"] | [.., "src", "bin", _] | [.., "examples", _]),
+    };
+    let has_main = || {
+        let attributes = cx.sema.parse_guess_edition(id).attrs();
+        !attributes.filter(|it| it.kind().is_inner()).any(|it| it.simple_name().is_some_and(|it| it == "no_main"))
+    };
+    is_by_name && has_main() && cx.sema.file_to_module_def(id).is_some_and(|it| it.is_crate_root(cx.db))
 }
 
 /// A `main` that is `async`, has parameters, or a result that is no exit code. Attribute macros may change it before.

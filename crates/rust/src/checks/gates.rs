@@ -154,7 +154,7 @@ pub(crate) fn unstable_items(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<
         Some(it) => unstable_method(cx, &it),
         None => ast::Path::cast(node.clone()).and_then(|it| unstable_path(cx, &it)),
     };
-    if let Some((at, feature)) = found {
+    if let Some((at, feature)) = found.filter(|_| !written::is_left_out(cx, node)) {
         let message = format!("use of unstable library feature `{feature}`");
         out.push(report::raw_diagnostic(cx, &at, Code::E0658, message));
     }

@@ -116,8 +116,9 @@ fn is_inner(node: &SyntaxNode) -> bool {
         && node.parent().is_some_and(|it| ast::StmtList::can_cast(it.kind()))
 }
 
-/// Attributes precede everything else in a node: the many statements of a body are not looked at.
-fn is_conditional(node: &SyntaxNode) -> bool {
+/// Whether a node has a condition of its own. Attributes precede everything else in a node: the many statements of a body
+/// are not looked at.
+pub(crate) fn is_conditional(node: &SyntaxNode) -> bool {
     attributes_of(node).any(|it| it.syntax().text().to_string().contains("cfg"))
 }
 

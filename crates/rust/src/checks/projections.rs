@@ -166,7 +166,9 @@ fn bounds_of(function: &ast::Fn, name: &str) -> Vec<ast::TypeBoundList> {
 }
 
 fn without_lifetimes(ty: &str) -> String {
-    let mut rest = ty;
+    // rust-analyzer's name of a lifetime that inference leaves open.
+    let named = ty.replace("<erased>", "'_");
+    let mut rest = named.as_str();
     let mut plain = String::with_capacity(ty.len());
     while let Some((before, after)) = rest.split_once('\'') {
         plain.push_str(before);

@@ -139,10 +139,17 @@ pub(crate) fn unless_unseen(sema: &Semantics<'_, RootDatabase>, token: &SyntaxTo
 
 pub(crate) fn message(token: &SyntaxToken, what: &str) -> String {
     let name = token.text().trim_start_matches("r#");
-    match path_of(token).and_then(|it| it.qualifier()) {
+    let path = path_of(token);
+    match path.as_ref().and_then(ast::Path::qualifier) {
         Some(qualifier) => format!("cannot find {what} `{name}` in `{}`", qualifier.syntax().text()),
+        None if path.is_some_and(|it| is_global(&it)) => format!("cannot find {what} `::{name}`"),
         None => format!("cannot find {what} `{name}` in this scope"),
     }
+}
+
+/// Whether a path of one segment begins with `::`.
+pub(crate) fn is_global(path: &ast::Path) -> bool {
+    path.segment().is_some_and(|it| it.coloncolon_token().is_some())
 }
 
 /// The path whose last segment a token is.

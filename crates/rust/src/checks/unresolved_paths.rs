@@ -47,7 +47,7 @@ fn error_at(cx: &Context<'_>, file: &Arc<File>, id: FileId, at: usize) -> Option
     // rust-analyzer reports imports, macros, and single names of values.
     let is_reported = match around {
         SyntaxKind::USE_TREE | SyntaxKind::MACRO_CALL | SyntaxKind::VISIBILITY => true,
-        SyntaxKind::PATH_EXPR => outer.is_none() && path.qualifier().is_none(),
+        SyntaxKind::PATH_EXPR => outer.is_none() && path.qualifier().is_none() && !unresolved::is_global(&path),
         _ => false,
     };
     if is_reported {
@@ -62,6 +62,7 @@ fn error_at(cx: &Context<'_>, file: &Arc<File>, id: FileId, at: usize) -> Option
             }
             _ => false,
         },
+        None if unresolved::is_global(&path) => closed::is_sure_of_crates(cx, name, &within),
         None => closed::is_sure(cx, name, &within),
     };
     let (code, what) = is_sure.then(|| unresolved::unresolved_kind(&token)).flatten()?;

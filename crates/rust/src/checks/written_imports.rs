@@ -6,13 +6,16 @@ use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::HasVisibility as _;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
-use super::{lookup, report};
+use super::{lookup, report, written};
 use crate::finding::RawDiagnostic;
 use crate::finding::code::Code;
 use crate::view::Context;
 
 /// For an item that imports something.
 pub(crate) fn unfit_import(cx: &Context<'_>, item: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
+    if written::is_left_out(cx, item) {
+        return;
+    }
     let mut add =
         |at: &SyntaxNode, code: Code, message: String| out.push(report::raw_diagnostic(cx, at, code, message));
     if let Some(it) = ast::ExternCrate::cast(item.clone()) {

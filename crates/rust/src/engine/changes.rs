@@ -240,6 +240,7 @@ impl Rust {
         let Some(reached) = self.reached_from(edited.iter().map(|it| it.0)) else {
             return drop(self.index.forget_all());
         };
+        self.index.forget_item_errors(&reached);
         let stale = invalidate::invalidated(db, &self.index, edited, &reached);
         tracing::debug!(
             reached = reached.len(),

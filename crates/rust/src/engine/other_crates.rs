@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use ra_ap_base_db::{CrateBuilder, CrateGraphBuilder};
 use ra_ap_ide::FileId;
 
-use crate::finding::code::Code;
 use crate::impact::edit_context::EditContext;
 use crate::names::instances;
 use crate::questions::diagnostics::diagnostics_of;
@@ -96,12 +95,10 @@ pub(crate) fn errors_of_files(cx: &Context<'_>, changes: &[CrateChange]) -> Resu
     Ok(errors)
 }
 
-/// rust-analyzer's own code for a macro that does not exist, as the compiler has it.
-fn as_of_the_compiler(mut error: Diagnostic) -> Diagnostic {
-    if error.code.as_deref() == Some("unresolved-macro-call") {
-        error.code = error.message.contains("::").then(|| Code::E0433.name().to_owned());
-    }
-    error
+/// The compiler has no code for a macro that does not exist.
+fn as_of_the_compiler(error: Diagnostic) -> Diagnostic {
+    let code = error.code.filter(|it| it != "unresolved-macro-call");
+    Diagnostic { code, ..error }
 }
 
 fn files_concerned(cx: &Context<'_>, changes: &[CrateChange]) -> Vec<Arc<File>> {

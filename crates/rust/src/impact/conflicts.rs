@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
-use ra_ap_hir::{Adt, GenericDef, GenericParam, Impl, Trait, Type, TypeParam};
+use either::Either;
+use ra_ap_hir::{Adt, Crate, GenericDef, GenericParam, Impl, Trait, Type, TypeParam};
+use ra_ap_hir_ty::method_resolution::TraitImpls;
 use ra_ap_ide::TryToNav as _;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::HasGenericParams as _;
@@ -22,10 +24,12 @@ pub(crate) fn conflicting(cx: &Context<'_>, of: Impl) -> Option<Finding> {
     let db = cx.db;
     let implemented = of.trait_(db).filter(|_| !of.is_negative(db))?;
     let krate = of.module(db).krate(db);
-    let others = Impl::all_for_trait(db, implemented).into_iter();
     let declared_in = implemented.module(db).krate(db);
-    let is_known = |it: &Impl| [krate, declared_in].contains(&it.module(db).krate(db));
-    let mut others = others.filter(|it| *it != of && is_known(it) && !it.is_negative(db));
+    let mut others = in_crate(cx, of, implemented, krate);
+    if declared_in != krate {
+        others.extend(in_crate(cx, of, implemented, declared_in));
+    }
+    let mut others = others.into_iter().filter(|it| *it != of && !it.is_negative(db));
     let other = others.find(|it| overlap(cx, of, *it))?;
     let message = format!("conflicting implementations of trait `{}`", implemented.name(db).as_str());
     if other.module(db).krate(db) != krate {
@@ -42,6 +46,24 @@ pub(crate) fn conflicting(cx: &Context<'_>, of: Impl) -> Option<Finding> {
         _ => others,
     };
     Some(report::error(cx, at, Code::E0119, message))
+}
+
+/// The implementations of a trait in a crate whose types may be that of another one.
+fn in_crate(cx: &Context<'_>, of: Impl, implemented: Trait, krate: Crate) -> Vec<Impl> {
+    let own = of.self_ty(cx.db);
+    let (is_for_all, own) = (own.as_type_param(cx.db).is_some(), own.as_adt());
+    let mut found = Vec::new();
+    TraitImpls::for_crate(cx.db, krate.base()).for_trait(implemented.into(), |of_one_type| {
+        let blocks: Vec<Impl> = match of_one_type {
+            Either::Left(it) => it.iter().copied().map(Impl::from).collect(),
+            Either::Right(it) => it.iter().copied().map(Impl::from).collect(),
+        };
+        let ty = blocks.first().map(|it| it.self_ty(cx.db));
+        if ty.is_some_and(|it| is_for_all || it.as_type_param(cx.db).is_some() || it.as_adt() == own) {
+            found.extend(blocks);
+        }
+    });
+    found
 }
 
 /// Whether a derive of the compiler makes it.

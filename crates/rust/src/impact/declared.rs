@@ -119,7 +119,12 @@ pub(crate) fn duplicates(cx: &Context<'_>, file: &Arc<File>, deltas: &[&Delta<'_
         };
         // Another block for the same trait is reported itself.
         let is_of_trait = block(item).is_some_and(|it| it.1.is_some());
-        if !compiled(item) || !compiled(first) || block(item) != block(first) {
+        // Each block of code in a body has its own items.
+        let list = |it: &OutlineItem| {
+            let token = positions::token(&cx.sema, id, it.name_span.start)?;
+            token.parent_ancestors().find(|it| ast::StmtList::can_cast(it.kind()))
+        };
+        if !compiled(item) || !compiled(first) || block(item) != block(first) || list(item) != list(first) {
             continue;
         }
         let code = match item.kind {

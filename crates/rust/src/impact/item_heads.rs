@@ -14,6 +14,7 @@ use super::delta::Delta;
 use super::findings::Findings;
 use super::scope_changes::ScopeChanges;
 use super::{conflicts, generics, helper_attributes};
+use crate::checks::outer_items::is_conditional;
 use crate::checks::{bound_twice, report};
 use crate::finding::code::Code;
 use crate::resolve::at;
@@ -51,12 +52,11 @@ pub(crate) fn unfit_heads(
         let Some(token) = positions::token(&cx.sema, id, item.name_span.start) else { continue };
         if item.kind == SymbolKind::Impl {
             let Some(block) = token.parent_ancestors().find_map(ast::Impl::cast) else { continue };
-            if let Some(of) = cx.sema.to_def(&block) {
-                unfit_block(cx, &block, of, out);
-            }
+            // What `cfg` switches off has no definition.
+            let Some(of) = cx.sema.to_def(&block) else { continue };
+            unfit_block(cx, &block, of, out);
         }
         let Some(node) = token.parent_ancestors().find(is_whole) else { continue };
-        // Items that `cfg` switches off have no definition.
         if item.kind != SymbolKind::Impl && at::definition_at(&cx.sema, id, item.name_span.start).is_none() {
             continue;
         }
@@ -83,7 +83,8 @@ fn unfit_head(cx: &Context<'_>, node: &SyntaxNode, out: &mut Findings<'_>) {
         add_at(cx, again.syntax(), Code::E0403, message, out);
     }
     let Some(list) = ast::Fn::cast(node.clone()).and_then(|it| it.param_list()) else { return };
-    let names = list.params().filter_map(|it| it.pat()).flat_map(|it| it.syntax().descendants().collect::<Vec<_>>());
+    let params = list.params().filter(|it| !is_conditional(it.syntax()));
+    let names = params.filter_map(|it| it.pat()).flat_map(|it| it.syntax().descendants().collect::<Vec<_>>());
     let mut known = BTreeSet::new();
     for name in names.filter_map(ast::IdentPat::cast).filter_map(|it| it.name()) {
         if !known.insert(name.text().to_string()) {

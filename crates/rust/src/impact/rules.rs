@@ -54,12 +54,14 @@ enum Check {
     Impl(fn(&Context<'_>, &TraitImpl<'_>, &mut Vec<Finding>)),
     Place(fn(&Context<'_>, &NamedPlace<'_, '_>, &mut Findings<'_>)),
     Symbol(fn(&Context<'_>, &ChangedSymbol<'_>, &EditContext, &mut Findings<'_>)),
-    Item(fn(&Context<'_>, &EditedFile<'_, '_>, &Change<'_, '_>, &mut Findings<'_>)),
+    Item(ItemCheck),
     Change(fn(&Context<'_>, &Change<'_, '_>, &mut Findings<'_>)),
     Late(fn(&Context<'_>, &Change<'_, '_>, &[Finding]) -> Vec<Finding>),
     /// Applied separately, where the errors before and after are collected (`engine/compute_impact.rs`).
     Apart,
 }
+
+type ItemCheck = fn(&Context<'_>, &EditedFile<'_, '_>, &Change<'_, '_>, &mut Findings<'_>);
 
 /// Rules with the same kind of check are applied in this order: of two errors on a line the first one is kept.
 pub(crate) const RULES: &[Rule] = &[
@@ -312,12 +314,7 @@ pub(crate) fn check_impl(cx: &Context<'_>, of: &TraitImpl<'_>) -> Vec<Finding> {
 /// The rules for the change in the state after: for its symbols, the places that name them, its files, and the change
 /// as a whole.
 pub(crate) fn check_change(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut Findings<'_>) {
-    let files = change.edit.news.iter().enumerate();
-    let files = files.map(|(index, file)| {
-        let deltas = change.deltas.iter().filter(|it| it.0 == index).map(|it| &it.1).collect();
-        EditedFile { index, file, deltas }
-    });
-    let files: Vec<EditedFile<'_, '_>> = files.collect();
+    let files = edited_files(change);
     for rule in RULES {
         out.rule = rule.id;
         let is_asked = |it: &&ChangedSymbol<'_>| match rule.when {
@@ -337,17 +334,48 @@ pub(crate) fn check_change(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut 
                 }
             }
             Check::Symbol(check) => symbols.for_each(|it| check(cx, it, change.edit, out)),
-            Check::Item(check) => {
-                for it in &files {
-                    let mut of_crate = |cx: &Context<'_>| check(cx, it, change, out);
-                    match cx.file_id(&it.file.path) {
-                        Some(id) => drop(cx.for_each_instance(id, &mut of_crate)),
-                        None => of_crate(cx),
-                    }
-                }
-            }
+            Check::Item(check) => check_files(cx, &files, change, check, out),
             Check::Change(check) => check(cx, change, out),
             Check::Impl(_) | Check::Late(_) | Check::Apart => {}
+        }
+    }
+}
+
+/// The rules for edited files alone, but for unresolved names, which have another check of whole files
+/// (`checks/unresolved_paths.rs`).
+pub(crate) fn check_items(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut Findings<'_>) {
+    let files = edited_files(change);
+    for rule in RULES {
+        out.rule = rule.id;
+        if let Check::Item(check) = rule.check
+            && rule.id != RuleId::UnresolvedNames
+        {
+            check_files(cx, &files, change, check, out);
+        }
+    }
+}
+
+fn edited_files<'c, 'a>(change: &'c Change<'_, 'a>) -> Vec<EditedFile<'c, 'a>> {
+    let files = change.edit.news.iter().enumerate();
+    let files = files.map(|(index, file)| {
+        let deltas = change.deltas.iter().filter(|it| it.0 == index).map(|it| &it.1).collect();
+        EditedFile { index, file, deltas }
+    });
+    files.collect()
+}
+
+fn check_files(
+    cx: &Context<'_>,
+    files: &[EditedFile<'_, '_>],
+    change: &Change<'_, '_>,
+    check: ItemCheck,
+    out: &mut Findings<'_>,
+) {
+    for it in files {
+        let mut of_crate = |cx: &Context<'_>| check(cx, it, change, out);
+        match cx.file_id(&it.file.path) {
+            Some(id) => drop(cx.for_each_instance(id, &mut of_crate)),
+            None => of_crate(cx),
         }
     }
 }

@@ -254,12 +254,14 @@ pub(crate) fn name_of(parameter: &ast::GenericParam) -> Option<String> {
     }
 }
 
-/// Whether a parameter is bound to the associated type of another one, which determines it: `I: Iterator<Item = T>`.
+/// Whether a parameter is bound to the associated type of another one, which determines it: `I: Iterator<Item = T>`,
+/// `F: Fn() -> T`.
 pub(crate) fn is_determined(of: &ast::Adt, name: &str) -> bool {
     let parameters = of.generic_param_list().map(|it| it.syntax().clone());
     let heads = parameters.into_iter().chain(of.where_clause().map(|it| it.syntax().clone()));
-    let mut bindings = heads.flat_map(|it| it.descendants().filter_map(ast::AssocTypeArg::cast).collect::<Vec<_>>());
-    bindings.any(|it| mentions(it.syntax(), name).next().is_some())
+    let is_binding = |it: &SyntaxNode| ast::AssocTypeArg::can_cast(it.kind()) || ast::RetType::can_cast(it.kind());
+    let mut bindings = heads.flat_map(|it| it.descendants().filter(is_binding).collect::<Vec<_>>());
+    bindings.any(|it| mentions(&it, name).next().is_some())
 }
 
 pub(crate) fn mentions(node: &SyntaxNode, name: &str) -> impl Iterator<Item = SyntaxNode> {

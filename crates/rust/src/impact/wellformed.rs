@@ -14,6 +14,7 @@ use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 use super::affected::AffectedSet;
 use crate::checks::bounds;
 use crate::checks::bounds::bound_path;
+use crate::checks::outer_items::is_conditional;
 use crate::checks::report::Unmet;
 use crate::index::search::Occurrence;
 use crate::names::instances;
@@ -95,6 +96,10 @@ pub(crate) fn parameters_of(cx: &Context<'_>, of: GenericDef) -> Option<Paramete
     let list = node.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
     let mut found = Parameters::default();
     for parameter in list {
+        // The number of parameters depends on the build.
+        if is_conditional(parameter.syntax()) {
+            return None;
+        }
         let name = parameter.name().map(|it| it.text().to_string()).unwrap_or_default();
         let clauses = node.where_clause().into_iter().flat_map(|it| it.predicates());
         let clauses = clauses.filter(|it| it.ty().is_some_and(|it| it.syntax().text() == name.as_str()));

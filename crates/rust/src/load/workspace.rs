@@ -200,9 +200,19 @@ pub(crate) fn metadata_command(
     cargo
 }
 
+/// Cargo's packages, with the normal form of the path of each root file: Cargo leaves `..` of a manifest in it, and a file
+/// has one name.
 pub(crate) fn parse_metadata(said: &str) -> Result<Metadata, String> {
     let json = said.lines().find(|it| it.starts_with('{')).ok_or("`cargo metadata` printed nothing")?;
-    serde_json::from_str(json).map_err(|error| format!("the output of `cargo metadata` could not be parsed: {error}"))
+    let parsed = serde_json::from_str(json);
+    let mut metadata: Metadata =
+        parsed.map_err(|error| format!("the output of `cargo metadata` could not be parsed: {error}"))?;
+    for target in metadata.packages.iter_mut().flat_map(|it| &mut it.targets) {
+        if let Ok(path) = AbsPathBuf::try_from(target.src_path.clone()) {
+            target.src_path = path.normalize().into();
+        }
+    }
+    Ok(metadata)
 }
 
 /// A workspace's packages, if it is one of Cargo.

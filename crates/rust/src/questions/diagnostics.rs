@@ -17,9 +17,10 @@ use super::{coverage, doubt};
 use crate::bounds::abandoned::About;
 use crate::bounds::{Bound, MOST_ERRORS};
 use crate::checks::unreadable::Uncompiled;
-use crate::checks::{report, unresolved_paths};
+use crate::checks::{errors, report, unresolved_paths};
 use crate::finding::code::Code;
 use crate::finding::{Finding, RuleId};
+use crate::impact::whole_file::errors_of_items;
 use crate::names::instances;
 use crate::resolve::having_crates::in_crates;
 use crate::resolve::symbols;
@@ -98,8 +99,9 @@ fn errors_in_generated(cx: &Context<'_>) -> Result<Vec<Missing>> {
 /// The diagnostics of a file in all crates that include it. One that not all of them have says which do.
 pub(crate) fn diagnostics_of(cx: &Context<'_>, file: &Arc<File>) -> Result<Vec<Diagnostic>> {
     let Some(id) = cx.file_id(&file.path).filter(|it| is_judged(cx, *it)) else { return Ok(Vec::new()) };
+    let rules = if is_analysed(cx, file, id) { of_rules(cx, file, id) } else { Vec::new() };
     let found: Vec<Vec<Diagnostic>> =
-        cx.for_each_instance(id, |it| diagnostics_in_crate(it, file, id)).into_iter().collect::<Result<_>>()?;
+        cx.for_each_instance(id, |it| diagnostics_in_crate(it, file, id, &rules)).into_iter().collect::<Result<_>>()?;
     let all = found.len();
     let mut having: BTreeMap<Diagnostic, Vec<usize>> = BTreeMap::new();
     for (nth, it) in found.into_iter().enumerate().flat_map(|(nth, it)| it.into_iter().map(move |it| (nth, it))) {
@@ -123,9 +125,14 @@ fn is_judged(cx: &Context<'_>, id: FileId) -> bool {
     !cx.is_loaded() || cx.sema.file_to_module_defs(id).next().is_some() || is_broken()
 }
 
-/// The diagnostics of a file in the crate for which it is read.
-pub(crate) fn diagnostics_in_crate(cx: &Context<'_>, file: &Arc<File>, id: FileId) -> Result<Vec<Diagnostic>> {
-    if Rest::of(file.outline()).is_unreadable || !loaded::knows_dependencies(cx, id) {
+/// The diagnostics of a file in the crate for which it is read: those of rust-analyzer, and what the rules find besides.
+pub(crate) fn diagnostics_in_crate(
+    cx: &Context<'_>,
+    file: &Arc<File>,
+    id: FileId,
+    rules: &[Finding],
+) -> Result<Vec<Diagnostic>> {
+    if !is_analysed(cx, file, id) {
         return Ok(report::syntax_errors(file).map(Diagnostic::from).collect());
     }
     let found = full(cx, id, AssistResolveStrategy::None)?;
@@ -140,16 +147,60 @@ pub(crate) fn diagnostics_in_crate(cx: &Context<'_>, file: &Arc<File>, id: FileI
     let mut reported: BTreeSet<Place> = diagnostics.iter().map(|it| it.place.clone()).collect();
     let missed = missed.into_iter().flatten().map(Diagnostic::from);
     diagnostics.extend(missed.filter(|it| reported.insert(it.place.clone())));
+    let pinned = instances::pinned(cx.db, id);
+    let is_of_crate = |it: &&Finding| {
+        let crates = it.crates.list();
+        crates.is_empty() || pinned.is_none_or(|it| crates.contains(&it))
+    };
+    rules.iter().filter(is_of_crate).for_each(|it| add_unless_known(&mut diagnostics, it.clone().into()));
     diagnostics.sort();
     diagnostics.dedup();
     Ok(diagnostics)
+}
+
+/// The errors that the rules find in a file, in each crate that includes it.
+fn of_rules(cx: &Context<'_>, file: &Arc<File>, id: FileId) -> Vec<Finding> {
+    let known = cx.index.errors(id).unwrap_or_else(|| Arc::new(errors::errors_of_file(cx, file)));
+    let of_items = cx.index.item_errors(id).unwrap_or_else(|| {
+        let most = steps_of_file(cx, id);
+        let of_items = || bounds::part("the items", About::File(id), most, || errors_of_items(cx, file));
+        let before = cx.stumbles.count();
+        let found = cx.unless_at_fault(|| format!("the items of {}", file.path), of_items);
+        let found: Arc<[Finding]> = found.unwrap_or_default().into();
+        if cx.stumbles.count() == before {
+            cx.index.learn_item_errors(id, found.clone());
+        }
+        found
+    });
+    // rust-analyzer's own errors are reported as far as they are certain (`doubt`). A crate with `#![feature]` is for
+    // another compiler.
+    let is_doubtful =
+        |it: &Finding| it.rule == RuleId::RustAnalyzer || it.code.is_of_unknown_type() || it.code == Code::E0554;
+    let is_told = |it: &&Finding| it.is_error() && !is_doubtful(it) && *it.place.file == *file.path;
+    of_items.iter().chain(known.bodies.values().flatten()).filter(is_told).cloned().collect()
+}
+
+/// Adds an error to those of rust-analyzer, which may have the same one with another range.
+fn add_unless_known(diagnostics: &mut Vec<Diagnostic>, error: Diagnostic) {
+    let is_same = |known: &Diagnostic| {
+        let touches = known.place.line <= error.place.end_line && error.place.line <= known.place.end_line;
+        known.severity == Severity::Error
+            && (known.place.line == error.place.line || touches && known.code == error.code)
+    };
+    if !diagnostics.iter().any(is_same) {
+        diagnostics.push(error);
+    }
+}
+
+fn is_analysed(cx: &Context<'_>, file: &File, id: FileId) -> bool {
+    !Rest::of(file.outline()).is_unreadable && loaded::knows_dependencies(cx, id)
 }
 
 /// The unresolved imports of files.
 pub(crate) fn unresolved_imports(cx: &Context<'_>, files: &BTreeSet<Arc<str>>) -> Result<Vec<Finding>> {
     let mut all = Vec::new();
     for (file, id) in files.iter().filter_map(|it| cx.files.get(it).zip(cx.file_id(it))) {
-        let found = diagnostics_in_crate(cx, file, id)?;
+        let found = diagnostics_in_crate(cx, file, id, &[])?;
         let imports = found.iter().filter(|it| it.code.as_deref() == Some(Code::E0432.name()));
         all.extend(imports.map(|it| Finding::of_diagnostic(it, Code::E0432, RuleId::UnresolvedNames)));
     }
@@ -176,7 +227,7 @@ pub(crate) fn full(cx: &Context<'_>, id: FileId, fixes: AssistResolveStrategy) -
         cx.note_stumble(Fault::Exhausted(Bound::Steps), place);
         return Ok(Vec::new());
     }
-    let most = STEPS_OF_FILE + STEPS_OF_BYTE * cx.db.file_text(id).text(cx.db).len() as u64;
+    let most = steps_of_file(cx, id);
     let full = || view::analysis(cx.db).full_diagnostics(&config, fixes, id);
     let found = cx.unless_at_fault(place, || bounds::part("the diagnostics", About::File(id), most, full));
     let mut found = found.transpose().map_err(|_| Stop::Stale)?.unwrap_or_default();
@@ -192,6 +243,11 @@ pub(crate) fn full(cx: &Context<'_>, id: FileId, fixes: AssistResolveStrategy) -
         cx.note_stumble(Fault::Exhausted(Bound::Errors), || cx.name_of(id).unwrap_or_default());
     }
     Ok(found)
+}
+
+/// The steps outside of bodies that one part of the diagnostics of a file may take.
+fn steps_of_file(cx: &Context<'_>, id: FileId) -> u64 {
+    STEPS_OF_FILE + STEPS_OF_BYTE * cx.db.file_text(id).text(cx.db).len() as u64
 }
 
 /// Converts to the model's type; allowed lints are left out.
@@ -215,10 +271,12 @@ pub(crate) fn to_model(cx: &Context<'_>, file: &File, id: FileId, found: RaDiagn
     })
 }
 
-/// rust-analyzer has one code for the number of arguments and of generic arguments; the compiler has two.
+/// The compiler's code: rust-analyzer has one for the number of arguments and of generic arguments, and its own for
+/// macros.
 fn code(code: DiagnosticCode, message: &str) -> String {
     match code.as_str() {
         "E0107" if message.starts_with("expected ") && message.contains("argument") => "E0061".to_owned(),
+        "unresolved-macro-call" if message.contains("::") => Code::E0433.name().to_owned(),
         other => other.to_owned(),
     }
 }

@@ -37,6 +37,8 @@ pub(crate) fn is_sure(
         }
         "E0583" => !is_of_unread_file(cx, file, error),
         "E0432" => !leads_through_module_without_file(cx, id, error),
+        // What may declare the macro is known, or the body has been checked.
+        "unresolved-macro-call" => cx.environment.lacks().is_empty() || is_repeated(cx, file, id, at, known),
         "E0282" => is_undetermined(&cx.sema, id, at) && is_repeated(cx, file, id, at, known),
         _ => !error.message.contains("{unknown}") && is_repeated(cx, file, id, at, known),
     }

@@ -1,5 +1,5 @@
-//! The diagnostics of code that only builds with other features compile. Builds for other systems are not asked: the
-//! standard library and the dependencies are the host's.
+//! The diagnostics of code that only builds with other features compile: those of rust-analyzer alone. Builds for other
+//! systems are not asked: the standard library and the dependencies are the host's.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl FurtherDiagnostics {
                 continue;
             };
             self.builds.insert(build.as_str().to_owned());
-            for it in cx.in_instance(id, krate, |cx| diagnostics_in_crate(cx, file, id))? {
+            for it in cx.in_instance(id, krate, |cx| diagnostics_in_crate(cx, file, id, &[]))? {
                 let is_known = || found.iter().any(|known| (&known.place, &known.message) == (&it.place, &it.message));
                 if it.severity <= Severity::Warning && excluded.has(it.place.start) && !is_known() {
                     let build = builds::name_at(cx.db, krate, id, it.place.start);
