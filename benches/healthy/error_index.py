@@ -8,6 +8,7 @@ errors and semdex reports none, and an *alarm* if it has none and semdex reports
 
 import argparse
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -57,7 +58,9 @@ def file_of(name):
 def of_compiler(root):
     """The errors of each file, with their first and last lines, and the files in which macros of the library fail."""
     command = ["cargo", "check", "--workspace", "--keep-going", "--message-format=json", "--offline", "--quiet"]
-    said = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    # Beside the workspace: an unread directory in it makes every answer incomplete.
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(root.parent / "target")}
+    said = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
     found, elsewhere = {}, set()
     for message in map(json.loads, said.stdout.splitlines()):
         if message.get("reason") != "compiler-message" or message["message"]["level"] != "error":
@@ -87,9 +90,10 @@ def main():
         own, complete = {}, {}
         with semdex.Server(given.server_binary, [root], directory=pathlib.Path(directory) / "server") as server:
             server.wait_indexed()
+            server.wait_built(server.workspace(root))
             for name, _ in crates:
                 reply = server.client.get("/v1/diagnostics", file=file_of(name), severity="error", limit=500, wait_ms=60000)
-                own[file_of(name)] = [(it["line"], it["end_line"], it["code"] or "", it["message"]) for it in reply["items"]]
+                own[file_of(name)] = [(it["line"], it["end_line"], it.get("code") or "", it["message"]) for it in reply["items"]]
                 complete[file_of(name)] = reply["meta"]["complete"]
     broken = silent = complete_and_silent = errors = missing = alarms = 0
     for file in map(file_of, (it[0] for it in crates)):
