@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use ra_ap_syntax::ast::{self, HasGenericParams as _, HasName as _};
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode};
 
-use super::outer_items::is_conditional;
 use super::report;
 use crate::finding::RawDiagnostic;
 use crate::finding::code::Code;
+use crate::syntax::attributes::is_conditional;
 use crate::view::Context;
 
 /// A pattern with a name twice. The alternatives of a pattern each bind all names, so those are not looked at.

@@ -9,7 +9,7 @@ use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, ast};
 use super::report;
 use crate::finding::RawDiagnostic;
 use crate::finding::code::Code;
-use crate::syntax::attributes::attributes_of;
+use crate::syntax::attributes::is_conditional;
 use crate::view::Context;
 
 /// The types and lifetimes of an outer item in an inner item. rust-analyzer reports values itself.
@@ -114,12 +114,6 @@ fn is_inner(node: &SyntaxNode) -> bool {
     ast::Item::can_cast(node.kind())
         && !ast::MacroCall::can_cast(node.kind())
         && node.parent().is_some_and(|it| ast::StmtList::can_cast(it.kind()))
-}
-
-/// Whether a node has a condition of its own. Attributes precede everything else in a node: the many statements of a body
-/// are not looked at.
-pub(crate) fn is_conditional(node: &SyntaxNode) -> bool {
-    attributes_of(node).any(|it| it.syntax().text().to_string().contains("cfg"))
 }
 
 /// The parameter of an outer item with which a path begins.

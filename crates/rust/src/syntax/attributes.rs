@@ -11,9 +11,14 @@ use super::positions::tokens_at;
 /// Attributes, by the last segment of their path, that make a function a test of some harness.
 const TEST_ATTRIBUTES: [&str; 4] = ["test", "bench", "rstest", "test_case"];
 
-/// The outer attributes of a node.
+/// The outer attributes of a node. They precede everything else in it: the many statements of a body are not looked at.
 pub(crate) fn attributes_of(node: &SyntaxNode) -> impl Iterator<Item = ast::Attr> + use<> {
     node.children().map_while(ast::Attr::cast)
+}
+
+/// Whether a node has a condition of its own.
+pub(crate) fn is_conditional(node: &SyntaxNode) -> bool {
+    attributes_of(node).any(|it| it.syntax().text().to_string().contains("cfg"))
 }
 
 /// Whether an offset is in an attribute that is not the compiler's own, also behind `cfg_attr`.
