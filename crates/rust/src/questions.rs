@@ -258,7 +258,7 @@ fn symbol_at(cx: &Context<'_>, name: &str, offset: usize) -> Result<Answer<Symbo
     let shown = || -> Result<_> {
         bounds::part(&format!("the type at {}", at.start), About::File(id), STEPS_OF_HOVER, || {
             let ty = hover::type_at(&cx.sema, &token).or_else(|| hover::declared_type(cx.db, definition?));
-            Ok((ty, hover::hover_at(cx.db, id, &token, offset)?))
+            Ok((ty, hover::hover_at(cx.db, id, &token, offset)))
         })
     };
     let place = || format!("the type at {}:{}", file.path, answer.at.line);

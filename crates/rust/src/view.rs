@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 use std::time::Instant;
 
 use ra_ap_hir::{Semantics, attach_db};
-use ra_ap_ide::{Analysis, AnalysisHost, FileId, FileRange, RootDatabase};
+use ra_ap_ide::{Analysis, AnalysisHost, Cancellable, FileId, FileRange, RootDatabase};
 use ra_ap_ide_db::base_db::salsa::{CancellationToken, Cancelled, Database as _};
 use ra_ap_ide_db::base_db::{Crate as CrateId, SourceDatabase};
 use ra_ap_paths::AbsPathBuf;
@@ -57,8 +57,20 @@ pub(crate) fn try_share_types() -> Option<RwLockReadGuard<'static, ()>> {
 pub(crate) fn catch<T>(question: impl FnOnce() -> T) -> Result<T> {
     Cancelled::catch(AssertUnwindSafe(question)).map_err(|why| {
         tracing::debug!(%why, "a query ended without a result");
-        Stop::Stale
+        match why {
+            // Until the next change it would panic again.
+            Cancelled::PropagatedPanic => Stop::Failed(Error::new(Code::Internal, PANICKED)),
+            _ => Stop::Stale,
+        }
     })
+}
+
+const PANICKED: &str = "the analysis of code that the answer depends on panicked; the server goes on, and tries it again \
+                        after the next change: the log has the panic message";
+
+/// The result of one of the ide's own queries, for those who handle what ended it as that of any other part of a query.
+pub(crate) fn uncaught<T>(result: Cancellable<T>) -> T {
+    result.unwrap_or_else(|why| resume_unwind(Box::new(why)))
 }
 
 /// Why a part of a query has no result.

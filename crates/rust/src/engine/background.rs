@@ -10,7 +10,7 @@ use super::Rust;
 use super::prime::prime;
 use crate::view::{catch, try_share_types};
 use semdex_engine::files::Files;
-use semdex_engine::{Ended, Progress, Readiness, Result};
+use semdex_engine::{Ended, Progress, Readiness, Result, Stop};
 use semdex_model::{Missing, MissingCode};
 use semdex_process::{fault, priority};
 
@@ -166,7 +166,11 @@ impl Rust {
 }
 
 fn ended<T>(outcome: &Result<T>) -> Ended {
-    if outcome.is_ok() { Ended::Finished } else { Ended::Stopped }
+    match outcome {
+        Ok(_) => Ended::Finished,
+        Err(Stop::Stale) => Ended::Stopped,
+        Err(Stop::Failed(_)) => Ended::Failed,
+    }
 }
 
 /// Runs work in a thread with a deep stack. `done` is called with the outcome in any case, unless no thread could be

@@ -35,7 +35,7 @@ use crate::{LANGUAGE, usages};
 #[cfg(test)]
 use semdex_engine::files::Files;
 use semdex_engine::{Result, Stop, Trial, impact_unknown, unknown_until_loaded};
-use semdex_model::{ChangeImpact, Coverage, Diagnostic, FileEdit, Missing, MissingCode, SymbolKind};
+use semdex_model::{ChangeImpact, Code, Coverage, Diagnostic, FileEdit, Missing, MissingCode, SymbolKind};
 
 impl Rust {
     /// Tries the change, computes its impact, and reverts it unless `keep` decides otherwise. Without `keep` this is a
@@ -45,7 +45,8 @@ impl Rust {
         let _shared = crate::view::share_types();
         let mut tried = None;
         let mut impact = self.impact_unless_it_panics(trial, keep.is_some(), &mut tried);
-        if matches!(impact, Ok(Err(Stop::Stale))) {
+        let is_by_others = |it: &Stop| !matches!(it, Stop::Failed(error) if error.code != Code::Internal);
+        if matches!(&impact, Ok(Err(stop)) if is_by_others(stop)) {
             // No change can interrupt this thread. But another one, whose result it waited for, may have been ended.
             tracing::info!("computing the impact of a change once more");
             self.end_trial(edits, tried.take());
@@ -172,7 +173,7 @@ impl Rust {
             changes.extend(crate_changes(&crates_before, &self.crates_of(&crates.workspaces, &[]).0));
         }
         if !changes.is_empty() {
-            errors_of_files = view_before().ask(|it| other_crates::errors_of_files(it, &changes))?;
+            errors_of_files = view_before().ask(|it| Ok(other_crates::errors_of_files(it, &changes)))?;
         }
         // Bodies that were not checked before are not compared.
         affected.bodies_by_ref.truncate(errors_before.checked);
@@ -210,7 +211,7 @@ impl Rust {
             let mut sent = sent_futures::sent_futures(it, &affected, &edit, Side::After);
             later.append(&mut sent.found);
             let mut unresolved = switched_on::unresolved_in(it, &affected.new_files);
-            unresolved.extend(diagnostics::unresolved_imports(it, &affected.new_files)?);
+            unresolved.extend(diagnostics::unresolved_imports(it, &affected.new_files));
             let is_there = |it: &Finding| later.iter().any(|known| known.place == it.place);
             let unresolved: Vec<Finding> = unresolved.into_iter().filter(|it| !is_there(it)).collect();
             later.extend(unresolved);
@@ -261,7 +262,7 @@ impl Rust {
         }
         if !changes.is_empty() {
             self.view_of(after, here).with(&stumbles).ask(|it| {
-                let later = other_crates::errors_of_files(it, &changes)?;
+                let later = other_crates::errors_of_files(it, &changes);
                 other_crates::add_errors(it, &errors_of_files, &later, &edit, &mut change_impact);
                 Ok(())
             })?;

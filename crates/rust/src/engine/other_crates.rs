@@ -14,7 +14,6 @@ use crate::names::instances;
 use crate::questions::diagnostics::diagnostics_of;
 use crate::resolve::symbols;
 use crate::view::Context;
-use semdex_engine::Result;
 use semdex_engine::files::File;
 use semdex_model::{Broken, ChangeImpact, Diagnostic, Missing, MissingCode, Severity};
 use semdex_text::words::has_word;
@@ -81,7 +80,7 @@ pub(crate) struct ErrorsOfFiles {
     left: usize,
 }
 
-pub(crate) fn errors_of_files(cx: &Context<'_>, changes: &[CrateChange]) -> Result<ErrorsOfFiles> {
+pub(crate) fn errors_of_files(cx: &Context<'_>, changes: &[CrateChange]) -> ErrorsOfFiles {
     let until = Instant::now() + MOST_TIME;
     let mut errors = ErrorsOfFiles::default();
     for file in files_concerned(cx, changes) {
@@ -89,10 +88,10 @@ pub(crate) fn errors_of_files(cx: &Context<'_>, changes: &[CrateChange]) -> Resu
             errors.left += 1;
             continue;
         }
-        let found = diagnostics_of(cx, &file)?.into_iter().filter(|it| it.severity == Severity::Error);
+        let found = diagnostics_of(cx, &file).into_iter().filter(|it| it.severity == Severity::Error);
         errors.found.extend(found.map(as_of_the_compiler));
     }
-    Ok(errors)
+    errors
 }
 
 /// The compiler has no code for a macro that does not exist.

@@ -30,7 +30,7 @@ use crate::usages::loaded;
 use crate::view::{Context, Fault, View};
 use crate::{LANGUAGE, bounds, view};
 use semdex_engine::files::File;
-use semdex_engine::{Result, Stop};
+use semdex_engine::Result;
 use semdex_model::{Answer, Diagnostic, Missing, MissingCode, Place, Severity};
 
 /// The steps on types outside of bodies that the diagnostics of a file may take, for example for messages.
@@ -55,8 +55,8 @@ impl View {
                     is_any_left_out = true;
                     continue;
                 }
-                found.extend(diagnostics_of(it, file)?);
-                further.add(it, file)?;
+                found.extend(diagnostics_of(it, file));
+                further.add(it, file);
             }
             // A macro that was called during the query may have failed.
             let mut coverage = it.coverage(true);
@@ -67,7 +67,7 @@ impl View {
                 coverage.absorb(coverage::file_coverage(it, file));
             }
             if files.is_empty() {
-                errors_in_generated(it)?.into_iter().for_each(|it| coverage.lacks(it));
+                errors_in_generated(it).into_iter().for_each(|it| coverage.lacks(it));
             }
             Ok(Answer { value: found, coverage })
         })
@@ -75,14 +75,14 @@ impl View {
 }
 
 /// The errors in the output of build scripts: these files are not in the workspace, so the errors are not listed.
-fn errors_in_generated(cx: &Context<'_>) -> Result<Vec<Missing>> {
+fn errors_in_generated(cx: &Context<'_>) -> Vec<Missing> {
     let mut lacks = Vec::new();
     // Only files of the workspace are checked again (`doubt`): errors that follow from an unknown type are left out.
     let is_error = |it: &RaDiagnostic| {
         it.severity == RaSeverity::Error && it.code.as_str() != "E0282" && !it.message.contains("{unknown}")
     };
     for (file, id) in cx.generated() {
-        let mut errors = full(cx, *id, AssistResolveStrategy::None)?;
+        let mut errors = full(cx, *id, AssistResolveStrategy::None);
         errors.retain(is_error);
         if let Some(first) = errors.first() {
             let line = file.lines().place(&file.path, span(first.range.range)).line;
@@ -93,21 +93,28 @@ fn errors_in_generated(cx: &Context<'_>) -> Result<Vec<Missing>> {
             lacks.push(Missing::new(MissingCode::MacroOutput, name, detail));
         }
     }
-    Ok(lacks)
+    lacks
 }
 
 /// The diagnostics of a file in all crates that include it. One that not all of them have says which do.
-pub(crate) fn diagnostics_of(cx: &Context<'_>, file: &Arc<File>) -> Result<Vec<Diagnostic>> {
-    let Some(id) = cx.file_id(&file.path).filter(|it| is_judged(cx, *it)) else { return Ok(Vec::new()) };
-    let rules = if is_analysed(cx, file, id) { of_rules(cx, file, id) } else { Vec::new() };
-    let found: Vec<Vec<Diagnostic>> =
-        cx.for_each_instance(id, |it| diagnostics_in_crate(it, file, id, &rules)).into_iter().collect::<Result<_>>()?;
+pub(crate) fn diagnostics_of(cx: &Context<'_>, file: &Arc<File>) -> Vec<Diagnostic> {
+    let Some(id) = cx.file_id(&file.path).filter(|it| is_judged(cx, *it)) else { return Vec::new() };
+    let mut found = cx.for_each_instance(id, |it| diagnostics_in_crate(it, file, id));
     let all = found.len();
+    let owners = instances::owners(cx.db, id);
+    // Last: where the rules come to a bound, rust-analyzer may have no result until the next change.
+    let rules = if is_analysed(cx, file, id) { of_rules(cx, file, id) } else { Vec::new() };
+    for (nth, found) in found.iter_mut().enumerate() {
+        let is_of = |it: &Finding| it.crates.list().is_empty() || it.crates.list().contains(&owners[nth]);
+        let is_told = |it: &&Finding| owners.len() < 2 || is_of(it);
+        rules.iter().filter(is_told).for_each(|it| add_unless_known(found, it.clone().into()));
+        found.sort();
+        found.dedup();
+    }
     let mut having: BTreeMap<Diagnostic, Vec<usize>> = BTreeMap::new();
     for (nth, it) in found.into_iter().enumerate().flat_map(|(nth, it)| it.into_iter().map(move |it| (nth, it))) {
         having.entry(it).or_default().push(nth);
     }
-    let owners = instances::owners(cx.db, id);
     // Code is switched off if no crate has it.
     let is_told = |it: &(Diagnostic, Vec<usize>)| it.1.len() == all || it.0.code.as_deref() != Some("inactive-code");
     let told = having.into_iter().filter(is_told).map(|(mut it, having)| {
@@ -115,7 +122,7 @@ pub(crate) fn diagnostics_of(cx: &Context<'_>, file: &Arc<File>) -> Result<Vec<D
         it.message.push_str(&in_crates(cx, &having, &owners));
         it
     });
-    Ok(told.collect())
+    told.collect()
 }
 
 /// A file that no crate includes is not code of the workspace: a fixture, a template, an expression that `include!` takes
@@ -125,17 +132,12 @@ fn is_judged(cx: &Context<'_>, id: FileId) -> bool {
     !cx.is_loaded() || cx.sema.file_to_module_defs(id).next().is_some() || is_broken()
 }
 
-/// The diagnostics of a file in the crate for which it is read: those of rust-analyzer, and what the rules find besides.
-pub(crate) fn diagnostics_in_crate(
-    cx: &Context<'_>,
-    file: &Arc<File>,
-    id: FileId,
-    rules: &[Finding],
-) -> Result<Vec<Diagnostic>> {
+/// The diagnostics of rust-analyzer for a file in the crate for which it is read.
+pub(crate) fn diagnostics_in_crate(cx: &Context<'_>, file: &Arc<File>, id: FileId) -> Vec<Diagnostic> {
     if !is_analysed(cx, file, id) {
-        return Ok(report::syntax_errors(file).map(Diagnostic::from).collect());
+        return report::syntax_errors(file).map(Diagnostic::from).collect();
     }
-    let found = full(cx, id, AssistResolveStrategy::None)?;
+    let found = full(cx, id, AssistResolveStrategy::None);
     let mut known = LinesWithErrors::new();
     let (sure, doubtful): (Vec<_>, Vec<_>) = found
         .into_iter()
@@ -147,15 +149,9 @@ pub(crate) fn diagnostics_in_crate(
     let mut reported: BTreeSet<Place> = diagnostics.iter().map(|it| it.place.clone()).collect();
     let missed = missed.into_iter().flatten().map(Diagnostic::from);
     diagnostics.extend(missed.filter(|it| reported.insert(it.place.clone())));
-    let pinned = instances::pinned(cx.db, id);
-    let is_of_crate = |it: &&Finding| {
-        let crates = it.crates.list();
-        crates.is_empty() || pinned.is_none_or(|it| crates.contains(&it))
-    };
-    rules.iter().filter(is_of_crate).for_each(|it| add_unless_known(&mut diagnostics, it.clone().into()));
     diagnostics.sort();
     diagnostics.dedup();
-    Ok(diagnostics)
+    diagnostics
 }
 
 /// The errors that the rules find in a file, in each crate that includes it.
@@ -197,18 +193,18 @@ fn is_analysed(cx: &Context<'_>, file: &File, id: FileId) -> bool {
 }
 
 /// The unresolved imports of files.
-pub(crate) fn unresolved_imports(cx: &Context<'_>, files: &BTreeSet<Arc<str>>) -> Result<Vec<Finding>> {
+pub(crate) fn unresolved_imports(cx: &Context<'_>, files: &BTreeSet<Arc<str>>) -> Vec<Finding> {
     let mut all = Vec::new();
     for (file, id) in files.iter().filter_map(|it| cx.files.get(it).zip(cx.file_id(it))) {
-        let found = diagnostics_in_crate(cx, file, id, &[])?;
+        let found = diagnostics_in_crate(cx, file, id);
         let imports = found.iter().filter(|it| it.code.as_deref() == Some(Code::E0432.name()));
         all.extend(imports.map(|it| Finding::of_diagnostic(it, Code::E0432, RuleId::UnresolvedNames)));
     }
-    Ok(all)
+    all
 }
 
 /// All diagnostics of rust-analyzer for a file, with its fixes as far as `fixes` requests them.
-pub(crate) fn full(cx: &Context<'_>, id: FileId, fixes: AssistResolveStrategy) -> Result<Vec<RaDiagnostic>> {
+pub(crate) fn full(cx: &Context<'_>, id: FileId, fixes: AssistResolveStrategy) -> Vec<RaDiagnostic> {
     let config = DiagnosticsConfig {
         proc_macros_enabled: true,
         proc_attr_macros_enabled: true,
@@ -225,12 +221,12 @@ pub(crate) fn full(cx: &Context<'_>, id: FileId, fixes: AssistResolveStrategy) -
     let is_long = usize::from(tree.syntax().text_range().len()) > bounds::MOST_ARMS;
     if is_long && matches.any(|it| it.arms().nth(bounds::MOST_ARMS).is_some()) {
         cx.note_stumble(Fault::Exhausted(Bound::Steps), place);
-        return Ok(Vec::new());
+        return Vec::new();
     }
     let most = steps_of_file(cx, id);
-    let full = || view::analysis(cx.db).full_diagnostics(&config, fixes, id);
+    let full = || view::uncaught(view::analysis(cx.db).full_diagnostics(&config, fixes, id));
     let found = cx.unless_at_fault(place, || bounds::part("the diagnostics", About::File(id), most, full));
-    let mut found = found.transpose().map_err(|_| Stop::Stale)?.unwrap_or_default();
+    let mut found = found.unwrap_or_default();
     if found.iter().any(|it| nesting::is_too_long(&it.message)) {
         let place = || format!("a macro call in {}", cx.name_of(id).unwrap_or_default());
         cx.note_stumble(Fault::Exhausted(Bound::Steps), place);
@@ -242,7 +238,7 @@ pub(crate) fn full(cx: &Context<'_>, id: FileId, fixes: AssistResolveStrategy) -
         found.truncate(MOST_ERRORS);
         cx.note_stumble(Fault::Exhausted(Bound::Errors), || cx.name_of(id).unwrap_or_default());
     }
-    Ok(found)
+    found
 }
 
 /// The steps outside of bodies that one part of the diagnostics of a file may take.

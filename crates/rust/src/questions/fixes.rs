@@ -17,17 +17,17 @@ impl View {
         self.ask(|it| {
             let mut fixes = Vec::new();
             for file in files_of(places).into_iter().filter_map(|name| it.files.get(name)) {
-                fixes.extend(of_file(it, file, places)?);
+                fixes.extend(of_file(it, file, places));
             }
             Ok(Answer { value: fixes, coverage: it.coverage(true) })
         })
     }
 }
 
-fn of_file(cx: &Context<'_>, file: &File, places: &[Place]) -> Result<Vec<Fix>> {
-    let Some(id) = cx.file_id(&file.path) else { return Ok(Vec::new()) };
+fn of_file(cx: &Context<'_>, file: &File, places: &[Place]) -> Vec<Fix> {
+    let Some(id) = cx.file_id(&file.path) else { return Vec::new() };
     let mut fixes = Vec::new();
-    for mut found in full(cx, id, AssistResolveStrategy::All)? {
+    for mut found in full(cx, id, AssistResolveStrategy::All) {
         let offered = found.fixes.take().unwrap_or_default();
         let place = file.lines().place(&file.path, span(found.range.range));
         if offered.is_empty() || !places.contains(&place) {
@@ -39,7 +39,7 @@ fn of_file(cx: &Context<'_>, file: &File, places: &[Place]) -> Result<Vec<Fix>> 
             fixes.extend(Fix::new(cx.files, diagnostic.clone(), &String::from(assist.label), changed));
         }
     }
-    Ok(fixes)
+    fixes
 }
 
 /// The text edits of a fix; `None` if it has placeholders that somebody has to fill in, or creates or moves files.

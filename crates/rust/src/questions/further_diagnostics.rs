@@ -12,7 +12,6 @@ use crate::checks::excluded::Excluded;
 use crate::names::builds;
 use crate::names::instances::further_owners;
 use crate::view::Context;
-use semdex_engine::Result;
 use semdex_engine::files::File;
 use semdex_model::{Coverage, Diagnostic, Missing, Severity};
 
@@ -27,15 +26,15 @@ pub(crate) struct FurtherDiagnostics {
 
 impl FurtherDiagnostics {
     /// Adds the diagnostics of a file.
-    pub(crate) fn add(&mut self, cx: &Context<'_>, file: &Arc<File>) -> Result<()> {
-        let Some(id) = cx.file_id(&file.path) else { return Ok(()) };
+    pub(crate) fn add(&mut self, cx: &Context<'_>, file: &Arc<File>) {
+        let Some(id) = cx.file_id(&file.path) else { return };
         let further = further_owners(cx.db, id);
         if further.is_empty() && !cx.environment.builds.are_pending {
-            return Ok(());
+            return;
         }
         let excluded = Excluded::of(cx, id);
         if excluded.is_empty() {
-            return Ok(());
+            return;
         }
         if cx.environment.builds.are_pending {
             self.waiting.get_or_insert_with(|| file.path.clone());
@@ -46,7 +45,7 @@ impl FurtherDiagnostics {
                 continue;
             };
             self.builds.insert(build.as_str().to_owned());
-            for it in cx.in_instance(id, krate, |cx| diagnostics_in_crate(cx, file, id, &[]))? {
+            for it in cx.in_instance(id, krate, |cx| diagnostics_in_crate(cx, file, id)) {
                 let is_known = || found.iter().any(|known| (&known.place, &known.message) == (&it.place, &it.message));
                 if it.severity <= Severity::Warning && excluded.has(it.place.start) && !is_known() {
                     let build = builds::name_at(cx.db, krate, id, it.place.start);
@@ -55,7 +54,6 @@ impl FurtherDiagnostics {
             }
         }
         self.found.append(&mut found);
-        Ok(())
     }
 
     /// What the answer covers besides the default build, and what it does not yet.

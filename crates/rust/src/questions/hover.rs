@@ -11,7 +11,6 @@ use ra_ap_syntax::{AstNode as _, AstToken as _, SyntaxNode, SyntaxToken, ast};
 use crate::resolve::paths;
 use crate::syntax::positions::text_size;
 use crate::view;
-use semdex_engine::{Result, Stop};
 
 const MOST_MEMBERS: usize = 10;
 
@@ -21,7 +20,7 @@ pub(crate) fn hover_at(
     file_id: FileId,
     token: &SyntaxToken,
     offset: usize,
-) -> Result<Option<String>> {
+) -> Option<String> {
     let config = HoverConfig {
         links_in_hover: false,
         memory_layout: None,
@@ -37,8 +36,8 @@ pub(crate) fn hover_at(
     };
     // For a range rust-analyzer returns only the type of an expression; for an offset also the named item.
     let range = TextRange::empty(asked_at(token, offset));
-    let hover = view::analysis(db).hover(&config, FileRange { file_id, range }).map_err(|_| Stop::Stale)?;
-    Ok(hover.map(|it| it.info.markup.to_string()).filter(|it| !it.is_empty()))
+    let hover = view::uncaught(view::analysis(db).hover(&config, FileRange { file_id, range }));
+    hover.map(|it| it.info.markup.to_string()).filter(|it| !it.is_empty())
 }
 
 /// The offset at which rust-analyzer is asked about a token: its start, or for a comment with links the given offset.

@@ -17,7 +17,7 @@ use crate::resolve::ResolvedSymbol;
 use crate::resolve::alternatives::{Reach, declared_elsewhere, with_alternatives};
 use crate::syntax::positions::{span, text_size, tokens_at};
 use crate::view::{Context, View};
-use crate::{resolve, usages};
+use crate::{resolve, usages, view};
 use semdex_engine::{Result, Stop};
 use semdex_model::{
     Answer, Code, Doubt, Error, Place, PossibleReason, Renaming, Rewrite, Role, Span, Symbol, SymbolKind, SymbolQuery,
@@ -63,7 +63,7 @@ fn rename(cx: &Context<'_>, query: &SymbolQuery, new_name: &str) -> Result<Answe
     let usages = usages.map(|found| usages::page(cx, &found, Some(definition), Window::ALL));
     let position = FilePosition { file_id, offset: text_size(offset) };
     let analysis = AnalysisHost::with_database(cx.db.clone()).analysis();
-    let change = analysis.rename(position, new_name, &CONFIG).map_err(|_| Stop::Stale)?;
+    let change = view::uncaught(analysis.rename(position, new_name, &CONFIG));
     // rust-analyzer does not find these in their file, or does not know the scope. The index has all places.
     let is_by_index = Included::find(&cx.sema, file_id, cx.sema.parse_guess_edition(file_id).syntax()).is_some()
         || matches!(definition, Definition::Macro(_));
