@@ -29,8 +29,8 @@ use crate::syntax::{Rest, nesting};
 use crate::usages::loaded;
 use crate::view::{Context, Fault, View};
 use crate::{LANGUAGE, bounds, view};
-use semdex_engine::files::File;
 use semdex_engine::Result;
+use semdex_engine::files::File;
 use semdex_model::{Answer, Diagnostic, Missing, MissingCode, Place, Severity};
 
 /// The steps on types outside of bodies that the diagnostics of a file may take, for example for messages.

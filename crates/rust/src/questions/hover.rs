@@ -15,12 +15,7 @@ use crate::view;
 const MOST_MEMBERS: usize = 10;
 
 /// Markdown: the signature, the docs, or the meaning of a keyword.
-pub(crate) fn hover_at(
-    db: &RootDatabase,
-    file_id: FileId,
-    token: &SyntaxToken,
-    offset: usize,
-) -> Option<String> {
+pub(crate) fn hover_at(db: &RootDatabase, file_id: FileId, token: &SyntaxToken, offset: usize) -> Option<String> {
     let config = HoverConfig {
         links_in_hover: false,
         memory_layout: None,
