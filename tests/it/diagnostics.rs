@@ -14,7 +14,7 @@ fn errors(server: &Server, file: &str) -> BTreeSet<String> {
     assert_eq!(status, 200, "{reply}");
     assert_eq!(reply["meta"]["complete"], true, "{reply}");
     let items = reply["items"].as_array().unwrap();
-    items.iter().map(|it| format!("{} {}", it["line"], it["code"].as_str().unwrap())).collect()
+    items.iter().map(|it| format!("{} {}", it["line"], it["code"].as_str().unwrap_or_default())).collect()
 }
 
 /// The lines that say in a comment which error the compiler has for them.
@@ -23,6 +23,12 @@ fn expected(text: &str) -> BTreeSet<String> {
     lines
         .flat_map(|(line, codes)| codes.split(' ').map(move |it| format!("{line} E{}", it.trim_start_matches('E'))))
         .collect()
+}
+
+/// The same for errors without a number: a code that rust-analyzer or a lint has, or none.
+fn marked(text: &str) -> BTreeSet<String> {
+    let lines = text.lines().enumerate().filter_map(|(at, line)| Some((at + 1, line.split_once("//= ")?.1)));
+    lines.map(|(line, code)| format!("{line} {code}")).collect()
 }
 
 fn line_of(error: &str) -> usize {
@@ -182,6 +188,198 @@ pub fn global() -> u8 {
 ";
     let server = Server::on(&[("Cargo.toml", MANIFEST), ("src/lib.rs", lib)]);
     assert_eq!(errors(&server, "src/lib.rs"), expected(lib));
+}
+
+/// Names in the wrong place: a derive macro for a trait, a variable for a type, a type that no bound has.
+#[test]
+fn names_of_another_kind_are_told() {
+    let lib = "\
+pub struct Plain;
+impl Debug for Plain {} // E0404
+pub fn bound<T: Hash>(it: T) -> T { // E0404
+    it
+}
+pub fn object(it: &dyn Debug) { // E0404
+    let _ = it;
+}
+pub trait Walk {
+    type Step;
+    fn step(&self) -> Self::Stop; // E0220
+    fn next(&self) -> Self::Step;
+}
+pub fn walk<W: Walk>(it: W) -> W::Stop // E0220
+where
+    W: Clone,
+{
+    it.step()
+}
+pub fn own<W: Clone + Iterator>(it: W) -> Option<W::Item> {
+    it.clone().next()
+}
+pub fn literal() {
+    let plain = Plain;
+    let _ = plain {}; // E0574
+}
+pub fn alone() -> Self { // E0411
+    todo!()
+}
+pub fn length(count: usize) -> usize {
+    let zeros = [0; count]; // E0435
+    let pair = [count, { let count = 2; count }];
+    zeros.len() + pair.len() + [0; { const COUNT: usize = 2; COUNT }].len()
+}
+pub mod scope {
+    pub mod inner {}
+    pub(in crate::scope) struct Inside;
+    pub(in crate::other) struct Outside; // E0742
+    pub(in crate::Plain) struct Nowhere; // E0577
+}
+pub mod other {}
+impl<'a> Walk for &'a Plain {
+    type Step = &'a str;
+    fn step(&self) {}
+    fn next(&self) -> &'a str {
+        \"\"
+    }
+}
+impl<'a> Iterator for Plain { // E0207
+    type Item = &'a str;
+    fn next(&mut self) -> Option<&'a str> {
+        None
+    }
+}
+";
+    let server = Server::on(&[("Cargo.toml", MANIFEST), ("src/lib.rs", lib)]);
+    assert_eq!(errors(&server, "src/lib.rs"), expected(lib));
+}
+
+/// What the compiler's parser refuses, what its macros refuse, and what derives and attributes need.
+#[test]
+fn errors_of_form_are_told() {
+    let lib = "\
+pub fn without(); //= syntax-error
+pub struct Fields {
+    pub it: u8,
+    /// Nothing. //= syntax-error
+}
+pub trait Constant {
+    const fn it(); //= syntax-error
+}
+pub fn arms(it: u8) -> u8 {
+    if it > 1 {
+        /// Nothing. //= syntax-error
+    }
+    match it {
+        /// A part.
+        0 => 1,
+        _ => 2,
+    }
+}
+";
+    let attributes = "\
+#[derive(Default)] //= E0665
+pub enum Choice {
+    A,
+    B,
+}
+#[derive(Clone)]
+pub struct Plain {
+    #[serde(skip)] //= 
+    pub it: u8,
+    #[allow(dead_code)]
+    own: u8,
+}
+#[derive(Default)]
+pub enum Chosen {
+    #[default]
+    A,
+}
+pub const TEXT: &str = include_str!(\"nothing.txt\"); //= 
+compile_error!(\"no\"); //= 
+mod twice {}
+mod twice {} //= E0428
+";
+    let files = [("Cargo.toml", MANIFEST), ("src/lib.rs", &format!("pub mod attributes;\n{lib}"))];
+    let server = Server::on(&[files[0], files[1], ("src/attributes.rs", attributes)]);
+    assert_eq!(errors(&server, "src/lib.rs"), marked(files[1].1));
+    assert_eq!(errors(&server, "src/attributes.rs"), marked(attributes));
+}
+
+/// Errors that rust-analyzer finds and its editors do not show, with the compiler's codes.
+#[test]
+fn errors_in_patterns_and_values_are_told() {
+    let lib = "\
+pub struct Pair {
+    pub a: u8,
+    pub b: u8,
+}
+pub trait Made {
+    fn made() -> u8 {
+        1
+    }
+}
+pub fn patterns(pair: Pair, items: Vec<u8>, two: (u8, u8)) -> u8 {
+    let Pair { a } = pair; // E0027
+    for (x, y) in items { // E0308
+        let _ = (x, y);
+    }
+    let (one, two, three) = two; // E0308
+    a
+}
+pub fn slices(slice: &[u8]) -> u8 {
+    let [first, second] = slice; // E0005
+    *first + *second
+}
+pub fn test(it: Option<u8>) -> bool {
+    matches!(it, Ok(_)) // E0308
+}
+pub fn values(it: bool) -> u8 {
+    let _: u8 = 255;
+    let _: i8 = -128;
+    let _: u64 = 0xffff_ffff_ffff_ffff;
+    1
+}
+pub fn unknown(text: &str) {
+    let it = text.parse().unwrap(); // E0284
+}
+pub fn default() {
+    let _ = Default::default(); // E0790
+}
+pub fn made() -> u8 {
+    Made::made() // E0790
+}
+pub fn ended(it: bool) -> u8 {
+    if it { 1 } // E0317
+}
+pub fn label() {
+    let _ = (1u8, 2u8).2; // E0609
+    loop {
+        break 'outer; // E0426
+    }
+}
+pub struct Text(pub String);
+impl PartialEq<&str> for Text {
+    fn eq(&self, other: &&str) -> bool {
+        self.0 == *other
+    }
+}
+pub fn compared(a: Text, b: &String) -> bool {
+    a == b
+}
+";
+    let literals = "\
+pub const BYTE: u8 = 256; //= overflowing_literals
+pub const LEAST: i8 = -128;
+pub const MOST: u64 = 0xffff_ffff_ffff_ffff;
+pub const BELOW: i8 = -129; //= overflowing_literals
+#[allow(overflowing_literals)]
+pub const ALLOWED: u8 = 300;
+";
+    let lib = format!("{lib}pub mod literals;\n");
+    let files = [("Cargo.toml", MANIFEST), ("src/lib.rs", &lib), ("src/literals.rs", literals)];
+    let server = Server::on(&files);
+    assert_eq!(errors(&server, "src/lib.rs"), expected(&lib));
+    assert_eq!(errors(&server, "src/literals.rs"), marked(literals));
 }
 
 #[test]

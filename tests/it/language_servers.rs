@@ -649,8 +649,9 @@ fn a_server_that_is_missing_is_said_to_be() {
         ("semdex.toml", "[languages.python]\ncommand = ['no-such-server', '--stdio']\n"),
     ]);
     let server = home.serve(&["--trust"]);
+    server.wait_for(|it| engine(it, "python")["state"] == "missing");
     let missing = engine(&server, "python");
-    assert_eq!((&missing["state"], &missing["name"]), (&json!("missing"), &json!("no-such-server")), "{missing}");
+    assert_eq!(missing["name"], "no-such-server", "{missing}");
     let status = server.markdown("/v1/status", None).text;
     assert!(status.contains("engine no-such-server: missing\n"), "{status}");
     for path in ["/v1/diagnostics", "/v1/diagnostics?file=a.py", "/v1/usages?symbol=a.py::f"] {

@@ -30,6 +30,7 @@ pub(crate) mod held_values;
 pub(crate) mod imported_twice;
 pub(crate) mod imports;
 pub(crate) mod item_attributes;
+pub(crate) mod literals;
 pub(crate) mod lookup;
 pub(crate) mod macro_paths;
 pub(crate) mod malformed_expressions;

@@ -229,6 +229,7 @@ pub(crate) enum RuleId {
     Assignments,
     AmbiguousNumbers,
     AsyncRecursion,
+    Literals,
     GatedHeads,
     Arity,
     MissingItems,

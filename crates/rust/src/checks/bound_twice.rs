@@ -17,7 +17,9 @@ pub(crate) fn bound_twice(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<Raw
         && node
             .parent()
             .is_some_and(|it| !ast::Pat::can_cast(it.kind()) && !matches!(it.kind(), SyntaxKind::RECORD_PAT_FIELD));
-    if !is_outermost || node.descendants().any(|it| it.kind() == SyntaxKind::OR_PAT) {
+    // Names that different calls of a macro write are different ones.
+    let is_made = || cx.sema.hir_file_for(node).is_macro();
+    if !is_outermost || node.descendants().any(|it| it.kind() == SyntaxKind::OR_PAT) || is_made() {
         return;
     }
     let mut known: BTreeSet<String> = BTreeSet::new();

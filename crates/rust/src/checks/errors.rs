@@ -50,7 +50,9 @@ pub(crate) fn errors_of_body(cx: &Context<'_>, body: DefWithBody, types_differ: 
         found.retain(|it| it.code != Code::E0599 || !derive_expansion::is_at_derive(&cx.sema, it));
     }
     // The compiler reports errors of patterns only if there are no others.
-    let is_late = |it: &RawDiagnostic| it.code.phase() == Phase::Patterns || it.rule == RuleId::ConstContexts;
+    let is_late = |it: &RawDiagnostic| {
+        matches!(it.code.phase(), Phase::Patterns | Phase::Lints) || it.rule == RuleId::ConstContexts
+    };
     if found.iter().any(|it| !is_late(it) && !it.code.is_of_unknown_type()) {
         found.retain(|it| !is_late(it));
     }

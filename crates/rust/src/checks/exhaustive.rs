@@ -18,13 +18,20 @@ const MOST_ROWS: usize = 50_000;
 /// These are no characters.
 const SURROGATES: (i128, i128) = (0xD800, 0xDFFF);
 
-/// For a match, a `for` loop or a closure.
+/// For a match, a `for` loop, a `let` or a closure.
 pub(crate) fn values_left_out(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
     match node.kind() {
         SyntaxKind::MATCH_EXPR => out.extend(ast::MatchExpr::cast(node.clone()).and_then(|it| left_out_of(cx, &it))),
         SyntaxKind::FOR_EXPR => {
             let pattern = ast::ForExpr::cast(node.clone()).and_then(|it| it.pat());
             out.extend(pattern.and_then(|it| refutable(cx, &it, "`for` loop binding")));
+        }
+        SyntaxKind::LET_STMT => {
+            // rust-analyzer judges what has no slices.
+            let statement = ast::LetStmt::cast(node.clone()).filter(|it| it.let_else().is_none());
+            let pattern = statement.and_then(|it| it.pat());
+            let of_slices = |it: &ast::Pat| it.syntax().descendants().any(|it| ast::SlicePat::can_cast(it.kind()));
+            out.extend(pattern.filter(of_slices).and_then(|it| refutable(cx, &it, "local binding")));
         }
         SyntaxKind::CLOSURE_EXPR => {
             let list = ast::ClosureExpr::cast(node.clone()).and_then(|it| it.param_list());

@@ -24,6 +24,7 @@ pub(super) fn malformed_attributes(cx: &Context<'_>, item: &SyntaxNode, add: &mu
     }
     if let Some(it) = ast::Adt::cast(item.syntax().clone()) {
         representations::malformed_representation(&it, add);
+        unread(cx, &it, add);
     }
     for attribute in item.attrs() {
         let Some(name) = attribute.simple_name() else { continue };
@@ -117,6 +118,27 @@ fn track_caller(item: &ast::Item, attribute: &ast::Attr, add: &mut Add<'_>) {
             }
         }
         _ => add(attribute.syntax(), Code::Uncoded, "`#[track_caller]` can only be used on functions"),
+    }
+}
+
+/// The attributes of a type's fields and variants that are neither of the language nor of its derives.
+fn unread(cx: &Context<'_>, of: &ast::Adt, add: &mut Add<'_>) {
+    let derives = of.attrs().flat_map(|it| it.skip_cfg_attrs()).filter_map(|it| cx.sema.resolve_derive_macro(&it));
+    if !derives.flatten().all(|it| it.is_some()) {
+        return;
+    }
+    let helpers = cx.sema.derive_helpers_in_scope(of).unwrap_or_default();
+    let is_helper = |name: &str| helpers.iter().any(|it| it.0.as_str() == name);
+    let is_part =
+        |it: &SyntaxNode| matches!(it.kind(), SyntaxKind::RECORD_FIELD | SyntaxKind::TUPLE_FIELD | SyntaxKind::VARIANT);
+    for part in of.syntax().descendants().filter(is_part) {
+        // What is under a condition may be off, as the derive that reads it.
+        for meta in part.children().filter_map(ast::Attr::cast).filter_map(|it| it.meta()) {
+            let Some(name) = meta.simple_name().filter(|it| !is_builtin(it) && !is_helper(it)) else { continue };
+            if is_unknown_attribute(cx, &meta) {
+                add(meta.syntax(), Code::Uncoded, &format!("cannot find attribute `{name}` in this scope"));
+            }
+        }
     }
 }
 

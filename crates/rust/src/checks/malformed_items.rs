@@ -553,10 +553,10 @@ fn alias(item: &ast::TypeAlias, add: &mut Add<'_>) {
         })
     };
     for it in item.generic_param_list().into_iter().flat_map(|it| it.generic_params()) {
+        // Lifetimes need not be used.
         let name = match &it {
             ast::GenericParam::TypeParam(it) => it.name().map(|it| it.text().to_string()),
-            ast::GenericParam::LifetimeParam(it) => it.lifetime().map(|it| it.text().to_string()),
-            ast::GenericParam::ConstParam(_) => None,
+            ast::GenericParam::LifetimeParam(_) | ast::GenericParam::ConstParam(_) => None,
         };
         if let Some(name) = name.filter(|it| !mentioned(it)) {
             add(it.syntax(), Code::E0091, &format!("type parameter `{name}` is never used"));

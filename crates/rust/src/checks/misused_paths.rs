@@ -32,6 +32,14 @@ pub(crate) fn misused_paths(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<R
             ast::RecordPat::cast(node.clone()).and_then(|it| it.path()).and_then(|it| as_struct(cx, it))
         }
         SyntaxKind::IMPL_TRAIT_TYPE => in_body(node),
+        SyntaxKind::ARRAY_EXPR => ast::ArrayExpr::cast(node.clone()).and_then(|it| match it.kind() {
+            ast::ArrayExprKind::Repeat { repeat, .. } => as_length(cx, repeat?),
+            ast::ArrayExprKind::ElementList(_) => None,
+        }),
+        SyntaxKind::ARRAY_TYPE => {
+            ast::ArrayType::cast(node.clone()).and_then(|it| as_length(cx, it.const_arg()?.expr()?))
+        }
+        SyntaxKind::VISIBILITY => ast::Visibility::cast(node.clone()).and_then(|it| as_scope(cx, &it)),
         SyntaxKind::IDENT_PAT => ast::IdentPat::cast(node.clone()).and_then(|it| as_binding(cx, &it)),
         _ => None,
     };
@@ -42,14 +50,58 @@ pub(crate) fn misused_paths(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<R
 
 type Misuse = (SyntaxNode, Code, String);
 
+/// A variable in the length of an array.
+fn as_length(cx: &Context<'_>, length: ast::Expr) -> Option<Misuse> {
+    let is_outer = |it: &ast::Path| match cx.sema.resolve_path(it) {
+        Some(PathResolution::Local(local)) => {
+            let declared = local.primary_source(cx.db);
+            let declared = declared.as_ident_pat().map(|it| it.syntax().text_range());
+            declared.is_none_or(|it| !length.syntax().text_range().contains_range(it))
+        }
+        _ => false,
+    };
+    let path = length.syntax().descendants().filter_map(ast::Path::cast).find(is_outer)?;
+    let message = format!("`{}` is a variable: a length has to be a constant", path.syntax().text());
+    Some((path.syntax().clone(), Code::E0435, message))
+}
+
+/// `pub(in path)`: the path of a module around.
+fn as_scope(cx: &Context<'_>, visibility: &ast::Visibility) -> Option<Misuse> {
+    let path = visibility.visibility_inner()?.path()?;
+    let at = path.syntax().clone();
+    let own = cx.sema.scope(&at)?.module();
+    match cx.sema.resolve_path(&path)? {
+        PathResolution::Def(ModuleDef::Module(it)) => {
+            let is_around = own.path_to_root(cx.db).contains(&it);
+            let message = "visibilities can only be restricted to ancestor modules".to_owned();
+            (!is_around).then_some((at, Code::E0742, message))
+        }
+        PathResolution::Def(_) => {
+            let message = format!("expected a module, found `{}`", at.text());
+            Some((at, Code::E0577, message))
+        }
+        _ => None,
+    }
+}
+
 /// A path where a type is wanted.
 fn as_type(cx: &Context<'_>, ty: &ast::PathType) -> Option<Misuse> {
     let around = ty.syntax().parent()?;
+    if is_of_trait(ty) {
+        return as_trait(cx, &ty.path()?);
+    }
     // A generic argument may be a constant.
-    if matches!(around.kind(), SyntaxKind::TYPE_BOUND | SyntaxKind::TYPE_ARG) && !is_trait(cx, ty) || is_of_trait(ty) {
+    if matches!(around.kind(), SyntaxKind::TYPE_BOUND | SyntaxKind::TYPE_ARG) && !is_trait(cx, ty) {
         return None;
     }
     let path = ty.path()?;
+    if path.qualifier().is_none() && path.segment()?.self_type_token().is_some() {
+        let is_around =
+            |it: SyntaxNode| matches!(it.kind(), SyntaxKind::IMPL | SyntaxKind::TRAIT) || ast::Adt::can_cast(it.kind());
+        let is_alone = !cx.sema.ancestors_with_macros(ty.syntax().clone()).any(is_around);
+        let misuse = || (path.syntax().clone(), Code::E0411, "cannot find type `Self` in this scope".to_owned());
+        return is_alone.then(misuse);
+    }
     let qualifier = path.qualifier().filter(|it| it.segment().is_some_and(|it| it.type_anchor().is_none()));
     if let Some(PathResolution::Def(ModuleDef::Trait(_))) = qualifier.and_then(|it| cx.sema.resolve_path(&it)) {
         return Some((path.syntax().clone(), Code::E0223, "ambiguous associated type".to_owned()));
@@ -119,9 +171,14 @@ fn in_body(node: &SyntaxNode) -> Option<Misuse> {
 
 /// A path where a trait is wanted.
 fn as_bound(cx: &Context<'_>, bound: ast::TypeBound) -> Option<Misuse> {
-    let path = bound_path(bound)?;
+    as_trait(cx, &bound_path(bound)?)
+}
+
+fn as_trait(cx: &Context<'_>, path: &ast::Path) -> Option<Misuse> {
     let said = path.syntax().text().to_string();
-    let what = match cx.sema.resolve_path(&path)? {
+    let what = match cx.sema.resolve_path(path)? {
+        // A derive macro is named after its trait.
+        PathResolution::Def(ModuleDef::Macro(_)) => "macro",
         PathResolution::Def(ModuleDef::Adt(Adt::Struct(_))) => "struct",
         PathResolution::Def(ModuleDef::Adt(Adt::Enum(_))) => "enum",
         PathResolution::Def(ModuleDef::Adt(Adt::Union(_))) => "union",
@@ -165,6 +222,10 @@ fn as_struct(cx: &Context<'_>, path: ast::Path) -> Option<Misuse> {
         PathResolution::Def(ModuleDef::Trait(_)) => "trait",
         PathResolution::Def(ModuleDef::Module(_)) => "module",
         PathResolution::Def(ModuleDef::BuiltinType(_)) => "builtin type",
+        PathResolution::Def(ModuleDef::Function(_)) => "function",
+        PathResolution::Def(ModuleDef::Const(_)) => "constant",
+        PathResolution::Def(ModuleDef::Static(_)) => "static",
+        PathResolution::Local(_) => "local variable",
         _ => return None,
     };
     let message = format!("expected struct, variant or union type, found {what} `{said}`");

@@ -491,6 +491,10 @@ fn is_in_closure_of_field(node: &SyntaxNode) -> bool {
 /// no semicolon is needed behind a statement (`$it:stmt`), and `<` behind a type (`1 as $it << 2`) begins no arguments.
 pub(crate) fn is_of_fragment(cx: &Context<'_>, message: &str, at: InFile<TextRange>) -> bool {
     let is_of_statement = message.ends_with("expected SEMICOLON");
+    // The compiler takes attributes in the block that a macro makes.
+    if message.ends_with("cannot accept inner attributes") {
+        return at.file_id.is_macro() || message.contains(" in Expansion: ");
+    }
     let is_of_type = message.ends_with("expected R_ANGLE") || message.ends_with("expected `::`");
     if !is_of_statement && !is_of_type {
         return false;

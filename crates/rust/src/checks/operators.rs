@@ -2,8 +2,8 @@
 //! reports neither.
 
 use ra_ap_hir::{
-    AsAssocItem as _, AssocItemContainer, Function, HirDisplay as _, Impl, ModuleDef, PathResolution, Semantics, Trait,
-    Type,
+    AsAssocItem as _, AssocItemContainer, Function, HirDisplay as _, Impl, ModuleDef, Mutability, PathResolution,
+    Semantics, Trait, Type,
 };
 use ra_ap_ide::RootDatabase;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
@@ -43,10 +43,19 @@ fn check_binary<'db>(cx: &Context<'db>, expression: &ast::BinExpr) -> Option<Raw
         let of = trait_with(cx.db, cx.sema.resolve_bin_expr(expression)?)?;
         // A raw pointer has one implementation of each comparison, and the right operand is coerced to its parameter.
         let is_coerced = || left.is_raw_ptr() && right.could_coerce_to(cx.db, &left);
-        // So is that of an operator with one implementation: `&String` to `&str` in `text += &more`.
+        // So is that of an operator with one implementation: `&String` to `&str` in `text += &more`, in comparisons too.
+        let is_dereferenced = || {
+            let Some(inner) = right.as_reference_inner().filter(|_| ways_of(&cx.sema, expression, &left).len() == 1)
+            else {
+                return false;
+            };
+            let references = inner.autoderef(cx.db).map(|it| it.add_reference(cx.db, Mutability::Shared));
+            references.into_iter().any(|it| left.impls_trait(cx.db, of, &[it]))
+        };
         let as_coerced = || cx.sema.type_of_expr(&expression.rhs()?).and_then(|it| it.adjusted);
         left.impls_trait(cx.db, of, std::slice::from_ref(&right))
             || is_coerced()
+            || is_dereferenced()
             || as_coerced().is_some_and(|it| left.impls_trait(cx.db, of, &[it]))
             || body_impls::may_implement(cx, of, &left)
     };
@@ -62,7 +71,7 @@ fn check_binary<'db>(cx: &Context<'db>, expression: &ast::BinExpr) -> Option<Raw
         // The result has the type of the left operand.
         ast::BinaryOp::ArithOp(_) if is_number(&left) => Code::E0277,
         // If a type has only one implementation for comparison, the right operand has to be of its parameter's type.
-        ast::BinaryOp::CmpOp(_) => match ways_of(&cx.sema, expression, &left) {
+        ast::BinaryOp::CmpOp(_) => match ways_of(&cx.sema, expression, &left).len() {
             1 if left.as_adt() != right.as_adt() => {
                 let message = format!("mismatched types: expected `{}`, found `{}`", shown(&left), shown(&right));
                 return Some(report::raw_diagnostic(cx, expression.rhs()?.syntax(), Code::E0308, message));
@@ -75,13 +84,13 @@ fn check_binary<'db>(cx: &Context<'db>, expression: &ast::BinExpr) -> Option<Raw
     Some(report::raw_diagnostic(cx, expression.syntax(), code, message))
 }
 
-/// The number of implementations that a type has of an operator's trait.
-fn ways_of<'db>(sema: &Semantics<'db, RootDatabase>, expression: &ast::BinExpr, left: &Type<'db>) -> usize {
+/// The implementations that a type has of an operator's trait.
+fn ways_of<'db>(sema: &Semantics<'db, RootDatabase>, expression: &ast::BinExpr, left: &Type<'db>) -> Vec<Impl> {
     let of = sema.resolve_bin_expr(expression).and_then(|it| trait_with(sema.db, it));
-    let Some((of, adt)) = of.zip(left.as_adt()) else { return 0 };
+    let Some((of, adt)) = of.zip(left.as_adt()) else { return Vec::new() };
     let blocks = Impl::all_for_type(sema.db, adt.ty(sema.db)).into_iter();
     let own = blocks.filter(|it| it.trait_(sema.db) == Some(of));
-    own.filter(|it| it.self_ty(sema.db).as_adt() == Some(adt)).count()
+    own.filter(|it| it.self_ty(sema.db).as_adt() == Some(adt)).collect()
 }
 
 fn check_unary(cx: &Context<'_>, expression: &ast::PrefixExpr) -> Option<RawDiagnostic> {

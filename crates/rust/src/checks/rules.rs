@@ -6,9 +6,9 @@ use ra_ap_syntax::SyntaxNode;
 
 use super::{
     alternatives, ambiguous_globs, ambiguous_numbers, assignments, async_recursion, bound_twice, const_contexts,
-    constructors, exhaustive, expansions, format_strings, gates, macro_paths, malformed_expressions, misused_paths,
-    native, object_types, opaque, operators, outer_items, patterns, projections, sized, structural, try_operator,
-    unknown_results, unmet_projections,
+    constructors, exhaustive, expansions, format_strings, gates, literals, macro_paths, malformed_expressions,
+    misused_paths, native, object_types, opaque, operators, outer_items, patterns, projections, sized, structural,
+    try_operator, unknown_results, unmet_projections,
 };
 use crate::finding::code::Code::*;
 use crate::finding::code::{Code, Phase};
@@ -183,7 +183,9 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         id: RuleId::MisusedPaths,
         about: "paths to an item of another kind than the place takes",
-        codes: &[E0038, E0109, E0214, E0223, E0225, E0404, E0530, E0562, E0573, E0574, E0782],
+        codes: &[
+            E0038, E0109, E0214, E0223, E0225, E0404, E0411, E0435, E0530, E0562, E0573, E0574, E0577, E0742, E0782,
+        ],
         when: When::Always,
         check: Check::Node { in_expansions: false, check: misused_paths::misused_paths },
     },
@@ -277,6 +279,13 @@ pub(crate) const RULES: &[Rule] = &[
         codes: &[E0733],
         when: When::Always,
         check: Check::Body(async_recursion::unboxed_recursion),
+    },
+    Rule {
+        id: RuleId::Literals,
+        about: "integer literals that their type cannot hold",
+        codes: &[OverflowingLiterals],
+        when: When::Always,
+        check: Check::Node { in_expansions: false, check: literals::overflowing },
     },
     Rule {
         id: RuleId::Overflow,

@@ -3,15 +3,18 @@
 
 use std::sync::Arc;
 
-use ra_ap_hir::{ModuleDef, PathResolution};
+use ra_ap_hir::{AssocItem, ModuleDef, PathResolution, Trait};
 use ra_ap_ide::FileId;
-use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
+use ra_ap_syntax::ast::{HasGenericParams as _, HasName as _, HasTypeBounds as _};
+use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, SyntaxToken, ast};
 
+use super::bounds::bound_path;
 use super::closed::{self, Closed, module_of};
 use super::{report, unresolved};
 use crate::ENGINE;
 use crate::finding::Finding;
 use crate::index::file_names::StoredResolution;
+use crate::names::definitions::plain_name;
 use crate::names::{Reader, Resolution, UnresolvedReason, instances};
 use crate::syntax::positions;
 use crate::syntax::positions::span;
@@ -55,10 +58,17 @@ fn error_at(cx: &Context<'_>, file: &Arc<File>, id: FileId, at: usize) -> Option
     }
     let name = written.text().trim_start_matches("r#");
     let within = written.parent()?;
+    let mut is_of_parameter = false;
     let is_sure = match path.qualifier() {
         Some(qualifier) => match cx.sema.resolve_path(&qualifier)? {
             PathResolution::Def(ModuleDef::Module(it)) => {
                 module_of(&cx.sema, &within).is_some() && Closed::new(cx, name).module(it)
+            }
+            PathResolution::TypeParam(it) if outer.is_none() && around == SyntaxKind::PATH_TYPE => {
+                is_of_parameter = true;
+                let said = qualifier.syntax().text().to_string();
+                has_no_type(cx, &it.trait_bounds(cx.db), name)
+                    && bounds_around(cx, &within, &said).is_some_and(|it| has_no_type(cx, &it, name))
             }
             _ => false,
         },
@@ -66,10 +76,43 @@ fn error_at(cx: &Context<'_>, file: &Arc<File>, id: FileId, at: usize) -> Option
         None => closed::is_sure(cx, name, &within),
     };
     let (code, what) = is_sure.then(|| unresolved::unresolved_kind(&token)).flatten()?;
-    let code = unresolved::unless_unseen(&cx.sema, &token, unresolved::of_module(code, around));
+    let code = if is_of_parameter { code } else { unresolved::of_module(code, around) };
+    let code = unresolved::unless_unseen(&cx.sema, &token, code);
     let place = file.lines().place(&file.path, span(written.text_range()));
     let message = unresolved::message(&token, what);
     Some(report::error_of(cx, ENGINE, place, code, message))
+}
+
+/// Whether neither these traits nor their supertraits have a type of this name.
+fn has_no_type(cx: &Context<'_>, traits: &[Trait], name: &str) -> bool {
+    let all = traits.iter().flat_map(|it| it.all_supertraits(cx.db));
+    let mut items = all.flat_map(|it| it.items(cx.db));
+    !items.any(|it| matches!(it, AssocItem::TypeAlias(it) if plain_name(it.name(cx.db).as_str()) == name))
+}
+
+/// The traits that the items around a node require of a parameter, or of `Self`. `None` if one is not known.
+fn bounds_around(cx: &Context<'_>, within: &SyntaxNode, parameter: &str) -> Option<Vec<Trait>> {
+    let mut lists: Vec<ast::TypeBoundList> = Vec::new();
+    for item in within.ancestors().filter_map(ast::AnyHasGenericParams::cast) {
+        let parameters = item.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
+        lists.extend(parameters.filter_map(|it| match it {
+            ast::TypeOrConstParam::Type(it) if it.name()?.text() == parameter => it.type_bound_list(),
+            _ => None,
+        }));
+        let predicates = item.where_clause().into_iter().flat_map(|it| it.predicates());
+        lists.extend(predicates.filter_map(|it| {
+            let is_of = it.ty().is_none_or(|it| it.syntax().text() == parameter);
+            it.type_bound_list().filter(|_| is_of)
+        }));
+        let of_trait = ast::Trait::cast(item.syntax().clone()).filter(|_| parameter == "Self");
+        lists.extend(of_trait.and_then(|it| it.type_bound_list()));
+    }
+    let paths = lists.iter().flat_map(|it| it.bounds()).filter(|it| it.lifetime().is_none());
+    let of_path = |it: ast::TypeBound| match cx.sema.resolve_path(&bound_path(it)?)? {
+        PathResolution::Def(ModuleDef::Trait(it)) => Some(it),
+        _ => None,
+    };
+    paths.map(of_path).collect()
 }
 
 /// The code of a written name: the name itself, or its copy in the expansion of a standard library macro, which keeps

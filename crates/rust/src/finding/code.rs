@@ -25,6 +25,7 @@ macro_rules! codes {
             Uncoded,
             Syntax,
             UnusedImports,
+            OverflowingLiterals,
             $($code,)*
         }
 
@@ -42,6 +43,7 @@ macro_rules! codes {
                     Code::Uncoded => "",
                     Code::Syntax => "syntax-error",
                     Code::UnusedImports => "unused_imports",
+                    Code::OverflowingLiterals => "overflowing_literals",
                     $(Code::$code => stringify!($code),)*
                 }
             }
@@ -55,7 +57,7 @@ macro_rules! codes {
                 match self {
                     Code::Uncoded => Phase::Names,
                     Code::Syntax => Phase::Syntax,
-                    Code::UnusedImports => Phase::Lints,
+                    Code::UnusedImports | Code::OverflowingLiterals => Phase::Lints,
                     $(Code::$code => Phase::$phase,)*
                 }
             }
@@ -81,12 +83,12 @@ codes! {
     E0446 Items, E0449 Names, E0451 Patterns, E0452 Names, E0463 Names, E0496 Names, E0517 Items, E0527 Bodies,
     E0529 Bodies, E0530 Names, E0531 Names, E0532 Names, E0533 Bodies, E0538 Names, E0539 Names, E0552 Names,
     E0554 Names, E0559 Bodies, E0560 Bodies, E0562 Names, E0565 Names, E0566 Items, E0572 Bodies, E0573 Names,
-    E0574 Names, E0579 Bodies, E0580 Items, E0583 Names, E0587 Items, E0589 Names, E0592 Items, E0593 Bodies,
+    E0574 Names, E0577 Names, E0579 Bodies, E0580 Items, E0583 Names, E0587 Items, E0589 Names, E0592 Items, E0593 Bodies,
     E0599 Bodies, E0600 Bodies, E0601 Names, E0603 Names, E0604 Bodies, E0605 Bodies, E0606 Bodies, E0607 Bodies,
     E0608 Bodies, E0609 Bodies, E0614 Bodies, E0615 Bodies, E0616 Bodies, E0618 Bodies, E0620 Bodies, E0624 Bodies,
     E0631 Bodies, E0634 Items, E0637 Names, E0638 Bodies, E0639 Bodies, E0642 Names, E0643 Items, E0658 Bodies,
     E0659 Names, E0665 Names, E0666 Names, E0689 Bodies, E0692 Items, E0693 Names, E0695 Items,
     E0703 Names, E0710 Names, E0719 Items, E0726 Names, E0728 Bodies, E0731 Items, E0732 Items, E0733 Patterns, E0734 Names,
-    E0735 Names, E0737 Items, E0740 Items, E0746 Bodies, E0745 Bodies, E0747 Items, E0752 Items, E0769 Bodies, E0770 Names,
+    E0735 Names, E0737 Items, E0740 Items, E0742 Names, E0746 Bodies, E0745 Bodies, E0747 Items, E0752 Items, E0769 Bodies, E0770 Names,
     E0774 Names, E0777 Names, E0782 Items, E0790 Bodies, E0800 Names, E0801 Items, E0805 Names,
 }

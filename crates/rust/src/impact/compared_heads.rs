@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use ra_ap_hir::{Adt, GenericDef};
 use ra_ap_hir_expand::MacroDefKind;
+use ra_ap_hir_expand::builtin::EagerExpander;
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::{HasGenericParams as _, HasName as _};
@@ -216,8 +217,13 @@ fn errors_of_head(cx: &Context<'_>, id: FileId, at: usize, contents: &mut Conten
 /// The errors in what a macro call among items makes, outside of bodies.
 fn errors_of_expansion(cx: &Context<'_>, call: &ast::MacroCall, found: &mut Vec<RawDiagnostic>) {
     let Some(id) = cx.sema.to_def(call) else { return };
-    let is_declarative = matches!(id.loc(cx.db).def.kind, MacroDefKind::Declarative(..));
-    if let Some(error) = id.parse_macro_expansion_error(cx.db).and_then(|it| it.err).filter(|_| is_declarative) {
+    // Of the built-in macros only this one fails wherever the compiler's does.
+    let is_exact = match id.loc(cx.db).def.kind {
+        MacroDefKind::Declarative(..) => true,
+        MacroDefKind::BuiltInEager(_, it) => it == EagerExpander::CompileError,
+        _ => false,
+    };
+    if let Some(error) = id.parse_macro_expansion_error(cx.db).and_then(|it| it.err).filter(|_| is_exact) {
         let at = call.path().map_or_else(|| call.syntax().clone(), |it| it.syntax().clone());
         let message = error.render_to_string(cx.db).message;
         if nesting::is_too_long(&message) {

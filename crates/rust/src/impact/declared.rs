@@ -103,8 +103,8 @@ pub(crate) fn duplicates(cx: &Context<'_>, file: &Arc<File>, deltas: &[&Delta<'_
     });
     for (item, first) in found {
         let compiled = |it: &OutlineItem| match it.kind {
-            // Of two variants rust-analyzer knows one.
-            SymbolKind::Variant => positions::token(&cx.sema, id, it.name_span.start)
+            // Of two variants or modules rust-analyzer knows one.
+            SymbolKind::Variant | SymbolKind::Module => positions::token(&cx.sema, id, it.name_span.start)
                 .is_some_and(|it| !unresolved::is_left_out(&cx.sema, id, &it)),
             _ => at::definition_at(&cx.sema, id, it.name_span.start).is_some(),
         };

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use ra_ap_ide::FileId;
 use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxToken, ast};
 
 use super::findings::Findings;
@@ -14,24 +15,33 @@ use crate::syntax::positions::span;
 use crate::syntax::referenced_files::data_candidates;
 use crate::view::Context;
 use semdex_engine::files::File;
+use semdex_model::Span;
 
 /// The calls that the edit writes.
 pub(crate) fn missing_data(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut Findings<'_>) {
     let edit = change.edit;
     for (_, file) in edit.news.iter().enumerate().filter(|it| !edit.deleted.contains(&it.0)) {
-        if file.text.contains("include_str") || file.text.contains("include_bytes") {
-            missing_in(cx, change, file, out);
-        }
+        let (Some(id), Some(map)) = (cx.file_id(&file.path), edit.backs.get(&*file.path)) else { continue };
+        missing_in(cx, id, file, &|at| !map.is_untouched(at), out);
     }
 }
 
-fn missing_in(cx: &Context<'_>, change: &Change<'_, '_>, file: &File, out: &mut Findings<'_>) {
-    let (Some(id), Some(map)) = (cx.file_id(&file.path), change.edit.backs.get(&*file.path)) else { return };
+/// The calls in a file at places that are concerned.
+pub(crate) fn missing_in(
+    cx: &Context<'_>,
+    id: FileId,
+    file: &File,
+    is_concerned: &dyn Fn(Span) -> bool,
+    out: &mut Findings<'_>,
+) {
+    if !file.text.contains("include_str") && !file.text.contains("include_bytes") {
+        return;
+    }
     let excluded = Excluded::of(cx, id);
     let tree = cx.sema.parse_guess_edition(id);
     for call in tree.syntax().descendants().filter_map(ast::MacroCall::cast) {
         let at = span(call.syntax().text_range());
-        if !is_of_data(&call) || map.is_untouched(at) || excluded.has(at.start) {
+        if !is_of_data(&call) || !is_concerned(at) || excluded.has(at.start) {
             continue;
         }
         let input: Vec<SyntaxToken> = call.token_tree().into_iter().flat_map(|it| tokens_of(&it)).collect();

@@ -8,7 +8,7 @@ use ra_ap_hir::{Adt, Impl, ModuleDef, PathResolution, Semantics, Trait, Type};
 use ra_ap_ide::RootDatabase;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::{HasGenericParams as _, HasName as _};
-use ra_ap_syntax::{AstNode as _, Edition, SourceFile, SyntaxNode, ast};
+use ra_ap_syntax::{AstNode as _, Edition, SourceFile, SyntaxKind, SyntaxNode, ast};
 
 use super::delta::Delta;
 use super::findings::Findings;
@@ -107,7 +107,8 @@ fn unfit_derives<'db>(cx: &Context<'db>, file: &Arc<File>, adt: &ast::Adt, out: 
     let generics: Vec<String> = generics.filter_map(|it| Some(it.name()?.text().to_string())).collect();
     let names_one = |it: &ast::Type| {
         let names = it.syntax().descendants().filter_map(ast::NameRef::cast);
-        names.into_iter().any(|it| generics.iter().any(|of| it.text() == of.as_str()))
+        let is_one = |it: &str| generics.iter().any(|of| it == of) || it == "Self" && !generics.is_empty();
+        names.into_iter().any(|it| is_one(it.text()))
     };
     // It is neither copied nor cloned, whatever it refers to.
     let is_exclusive = |it: &ast::Type| matches!(it, ast::Type::RefType(it) if it.mut_token().is_some());
@@ -239,7 +240,28 @@ fn unfit_block(cx: &Context<'_>, block: &ast::Impl, of: Impl, out: &mut Findings
             add(parameter.syntax(), Code::E0207, message);
         }
     }
+    unconstrained_lifetimes(block, &mut add);
     conflicts::conflicting(cx, of).into_iter().for_each(|it| out.add(it));
+}
+
+/// Lifetimes of a block that only its associated types mention.
+fn unconstrained_lifetimes(block: &ast::Impl, add: &mut dyn FnMut(&SyntaxNode, Code, String)) {
+    let Some(members) = block.assoc_item_list() else { return };
+    let Some(parameters) = block.generic_param_list() else { return };
+    for parameter in parameters.lifetime_params().filter_map(|it| it.lifetime()) {
+        let name = parameter.text().to_string();
+        let mentioned = |within: &SyntaxNode| {
+            let tokens = within.descendants_with_tokens().filter_map(|it| it.into_token());
+            tokens.filter(|it| it.kind() == SyntaxKind::LIFETIME_IDENT && it.text() == name).count()
+        };
+        let mut types = members.assoc_items().filter(|it| matches!(it, ast::AssocItem::TypeAlias(_)));
+        // Once where it is declared.
+        let is_in_members_alone = mentioned(block.syntax()) == mentioned(members.syntax()) + 1;
+        if is_in_members_alone && types.any(|it| mentioned(it.syntax()) > 0) {
+            let message = format!("the lifetime parameter `{name}` is not constrained by the block");
+            add(parameter.syntax(), Code::E0207, message);
+        }
+    }
 }
 
 fn add_at(cx: &Context<'_>, node: &SyntaxNode, code: Code, message: String, out: &mut Findings<'_>) {

@@ -9,7 +9,7 @@ use super::edit_context::{EditContext, Side};
 use super::findings::Findings;
 use super::misfits::misfits_of;
 use super::rule_input::Change;
-use super::rules;
+use super::{derives, rules};
 use crate::finding::Finding;
 use crate::view::Context;
 use semdex_engine::files::{File, Files};
@@ -22,6 +22,7 @@ pub(crate) fn errors_of_items(cx: &Context<'_>, file: &Arc<File>) -> Vec<Finding
     let (affected, deltas) = (AffectedSet::default(), edit.deltas());
     let mut found = errors_of_heads(cx, &affected, &edit, Side::After);
     found.extend(misfits_of(cx, &affected, &edit, Side::After));
+    found.extend(derives::refused_derives(cx, &deltas, &edit, Side::After));
     let removed_variants = HashSet::new();
     let change =
         Change { affected: &affected, deltas: &deltas, edit: &edit, gone: &[], removed_variants: &removed_variants };

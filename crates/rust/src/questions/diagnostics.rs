@@ -20,6 +20,8 @@ use crate::checks::unreadable::Uncompiled;
 use crate::checks::{errors, report, unresolved_paths};
 use crate::finding::code::Code;
 use crate::finding::{Finding, RuleId};
+use crate::impact::findings::Findings;
+use crate::impact::included_data;
 use crate::impact::whole_file::errors_of_items;
 use crate::names::instances;
 use crate::resolve::having_crates::in_crates;
@@ -106,8 +108,9 @@ pub(crate) fn diagnostics_of(cx: &Context<'_>, file: &Arc<File>) -> Vec<Diagnost
     let rules = if is_analysed(cx, file, id) { of_rules(cx, file, id) } else { Vec::new() };
     for (nth, found) in found.iter_mut().enumerate() {
         let is_of = |it: &Finding| it.crates.list().is_empty() || it.crates.list().contains(&owners[nth]);
-        let is_told = |it: &&Finding| owners.len() < 2 || is_of(it);
-        rules.iter().filter(is_told).for_each(|it| add_unless_known(found, it.clone().into()));
+        let told: Vec<&Finding> = rules.iter().filter(|it| owners.len() < 2 || is_of(it)).collect();
+        give_codes(found, &told);
+        told.into_iter().for_each(|it| add_unless_known(found, it.clone().into()));
         found.sort();
         found.dedup();
     }
@@ -168,12 +171,29 @@ fn of_rules(cx: &Context<'_>, file: &Arc<File>, id: FileId) -> Vec<Finding> {
         }
         found
     });
-    // rust-analyzer's own errors are reported as far as they are certain (`doubt`). A crate with `#![feature]` is for
-    // another compiler.
-    let is_doubtful =
-        |it: &Finding| it.rule == RuleId::RustAnalyzer || it.code.is_of_unknown_type() || it.code == Code::E0554;
-    let is_told = |it: &&Finding| it.is_error() && !is_doubtful(it) && *it.place.file == *file.path;
-    of_items.iter().chain(known.bodies.values().flatten()).filter(is_told).cloned().collect()
+    let found = of_items.iter().chain(known.bodies.values().flatten()).filter(|it| doubt::is_sure_of(cx, id, it));
+    let found = found.filter(|it| it.is_error() && *it.place.file == *file.path).cloned();
+    report::syntax_errors(file).chain(missing_data(cx, id, file)).chain(found).collect()
+}
+
+/// The files of data that are not there now.
+fn missing_data(cx: &Context<'_>, id: FileId, file: &File) -> Vec<Finding> {
+    let mut found = Vec::new();
+    included_data::missing_in(cx, id, file, &|_| true, &mut Findings::new(&mut found));
+    found
+}
+
+/// Gives errors of rust-analyzer the codes that the compiler has for them.
+fn give_codes(diagnostics: &mut [Diagnostic], rules: &[&Finding]) {
+    for known in diagnostics.iter_mut().filter(|it| it.severity == Severity::Error) {
+        let is_unknown = known.code.as_deref() == Some(Code::E0282.name());
+        let codes = rules.iter().filter(|it| it.place.start == known.place.start);
+        let codes = codes.filter(|it| it.code.is_of_unknown_type() == is_unknown);
+        let codes: Vec<&str> = codes.map(|it| it.code.name()).filter(|it| !it.is_empty()).collect();
+        if let [one] = codes[..] {
+            known.code = Some(one.to_owned());
+        }
+    }
 }
 
 /// Adds an error to those of rust-analyzer, which may have the same one with another range.

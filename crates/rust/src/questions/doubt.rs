@@ -10,8 +10,10 @@ use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxKind, SyntaxNode, ast};
 
 use crate::ENGINE;
 use crate::checks::closed::is_without_file;
+use crate::checks::unresolved_paths::as_code;
 use crate::checks::{anchors, errors, native, report};
 use crate::finding::code::Code;
+use crate::finding::{Finding, RuleId};
 use crate::syntax::positions;
 use crate::syntax::positions::span;
 use crate::view::Context;
@@ -42,6 +44,21 @@ pub(crate) fn is_sure(
         "E0282" => is_undetermined(&cx.sema, id, at) && is_repeated(cx, file, id, at, known),
         _ => !error.message.contains("{unknown}") && is_repeated(cx, file, id, at, known),
     }
+}
+
+/// Whether an error that the rules find is one of the compiler. rust-analyzer's inference sometimes fails in code that
+/// macros make.
+pub(crate) fn is_sure_of(cx: &Context<'_>, id: FileId, error: &Finding) -> bool {
+    // A crate with `#![feature]` is for another compiler.
+    if error.code == Code::E0554 {
+        return false;
+    }
+    let at = Span::new(error.place.start, error.place.end);
+    if error.code.is_of_unknown_type() {
+        return is_undetermined(&cx.sema, id, at) || error.code == Code::E0790 && is_without_self(&cx.sema, id, at);
+    }
+    let is_as_written = || positions::token(&cx.sema, id, at.start).is_some_and(|it| as_code(cx, id, &it).is_some());
+    error.rule != RuleId::RustAnalyzer || is_as_written()
 }
 
 /// Whether an unresolved module has a file that exists and was not read.
@@ -106,6 +123,21 @@ fn is_of_file(sema: &Semantics<'_, RootDatabase>, node: &SyntaxNode, id: FileId)
     sema.hir_file_for(node).file_id().is_some_and(|it| it.file_id(sema.db) == id)
 }
 
+/// Whether a path leads to a function of a trait whose parameters and result do not depend on its type.
+fn is_without_self(sema: &Semantics<'_, RootDatabase>, id: FileId, at: Span) -> bool {
+    let token = positions::token(sema, id, at.start);
+    let path = token.and_then(|it| it.parent_ancestors().find_map(ast::PathExpr::cast)).and_then(|it| it.path());
+    let Some(PathResolution::Def(ModuleDef::Function(of))) = path.and_then(|it| sema.resolve_path(&it)) else {
+        return false;
+    };
+    let Some(source) = sema.source(of) else { return false };
+    let parts = [
+        source.value.param_list().map(|it| it.syntax().clone()),
+        source.value.ret_type().map(|it| it.syntax().clone()),
+    ];
+    !parts.into_iter().flatten().any(|it| it.text().to_string().contains("Self"))
+}
+
 /// Whether nothing determines the type: the value is dropped, or bound to an unused name.
 fn is_undetermined(sema: &Semantics<'_, RootDatabase>, id: FileId, at: Span) -> bool {
     let Some(token) = positions::token(sema, id, at.start) else { return false };
@@ -115,8 +147,10 @@ fn is_undetermined(sema: &Semantics<'_, RootDatabase>, id: FileId, at: Span) -> 
     };
     match ast::LetStmt::cast(statement.clone()) {
         Some(it) => {
-            let Some(ast::Pat::IdentPat(pat)) = it.pat().filter(|_| it.ty().is_none() && is_plain(&statement)) else {
-                return false;
+            let pat = match it.pat().filter(|_| it.ty().is_none() && is_plain(&statement)) {
+                Some(ast::Pat::IdentPat(it)) => it,
+                Some(ast::Pat::WildcardPat(_)) => return true,
+                _ => return false,
             };
             let Some(name) = pat.name() else { return false };
             let body = statement.ancestors().filter_map(ast::Fn::cast).next();

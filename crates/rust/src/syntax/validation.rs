@@ -1,8 +1,10 @@
 //! What the compiler's parser refuses and rust-analyzer's accepts: items that may not be members, `self` outside of
 //! `impl` blocks and traits, and doc comments that document nothing. They are errors under a `cfg` too.
 
-use ra_ap_syntax::ast::{self, HasModuleItem as _};
-use ra_ap_syntax::{AstNode as _, Direction, NodeOrToken, SourceFile, SyntaxKind, SyntaxNode, SyntaxToken, TextRange};
+use ra_ap_syntax::ast;
+use ra_ap_syntax::{
+    AstNode as _, Direction, NodeOrToken, SourceFile, SyntaxKind, SyntaxNode, SyntaxToken, TextRange, WalkEvent,
+};
 
 use super::attributes::attributes_of;
 use super::is_read_by_tools;
@@ -100,10 +102,17 @@ fn body(function: &ast::Fn, found: &mut Refused) {
         let message = "documentation comments cannot be applied to function parameters";
         found.extend(docs.filter(|it| is_outer_doc(it.text())).map(|it| (it.text_range(), message.to_owned())));
     }
-    let Some(list) = function.body().and_then(|it| it.stmt_list()) else { return };
-    comments(list.syntax(), found);
-    for item in list.items() {
-        item_among_items(&item, found);
+    let Some(body) = function.body() else { return };
+    // What an attribute macro or a macro reads need not be documented.
+    let mut inner = body.syntax().preorder();
+    while let Some(event) = inner.next() {
+        let WalkEvent::Enter(node) = event else { continue };
+        if let Some(item) = ast::Item::cast(node.clone()) {
+            item_among_items(&item, found);
+            inner.skip_subtree();
+        } else if matches!(node.kind(), SyntaxKind::STMT_LIST | SyntaxKind::MATCH_ARM_LIST) {
+            comments(&node, found);
+        }
     }
 }
 
