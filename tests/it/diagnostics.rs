@@ -407,6 +407,21 @@ pub fn taken((a, a): (u8, u8)) -> u8 { // E0415
 pub fn call() {
     std::gone!() // E0433
 }
+macro_rules! traced {
+    ($it:expr) => {
+        #[cfg(any())]
+        gone::trace!($it);
+    };
+}
+pub fn switched_off() {
+    #[cfg(any())]
+    gone::trace!(1);
+    #[cfg(any())]
+    gone::lazy! {
+        static A: u8 = 1;
+    }
+    traced!(1);
+}
 ";
     let server = Server::on(&[("Cargo.toml", MANIFEST), ("src/lib.rs", lib)]);
     let (_, reply) = server.get("/v1/diagnostics?file=src/lib.rs&severity=error");
@@ -418,6 +433,57 @@ pub fn call() {
     let known = expected(lib).into_iter().filter(|it| !it.ends_with(" E"));
     let told = errors(&server, "src/lib.rs");
     known.for_each(|it| assert!(told.contains(&it), "{it} is not told: {told:?}"));
+}
+
+/// What the edition of a crate refuses: in the code as it is, and in an edit.
+#[test]
+fn errors_of_the_edition_are_told() {
+    let lib = "\
+extern \"C\" { //=\x20
+    fn foreign();
+}
+#[no_mangle] //=\x20
+pub extern \"C\" fn given() {}
+#[unsafe(no_mangle)]
+pub extern \"C\" fn taken() {}
+pub static mut COUNT: Vec<u8> = Vec::new();
+pub fn counted() -> usize {
+    unsafe {
+        let _ = &raw const COUNT;
+        let it = &COUNT; //= static_mut_refs
+        COUNT.len() + //= static_mut_refs
+            it.len()
+    }
+}
+#[allow(static_mut_refs)]
+pub fn allowed() -> usize {
+    unsafe { COUNT.len() }
+}
+pub fn patterns(it: &Option<(u8, u8)>, of: Option<&u8>) -> u8 {
+    let Some((ref a, _)) = it else { return 1 }; //=\x20
+    let Some((mut b, _)) = it else { return 1 }; //=\x20
+    let &Some((ref c, mut d)) = it else { return 1 };
+    d += 1;
+    b += 1;
+    if let Some(&e) = of {
+        return e;
+    }
+    *a + b + *c + d
+}
+";
+    let server = Server::on(&[("Cargo.toml", &MANIFEST.replace("2021", "2024")), ("src/lib.rs", lib)]);
+    let told = errors(&server, "src/lib.rs");
+    assert!(told.is_superset(&marked(lib)), "{told:?}");
+    let edit = json!({
+        "file": "src/lib.rs",
+        "search_context": "pub fn counted()",
+        "replacement": "pub fn gen() {}\npub fn counted()",
+        "dry_run": true,
+    });
+    let (status, reply) = server.post("/v1/edit", &edit);
+    assert_eq!((status, &reply["impact"]["broken"][0]["code"]), (200, &json!("syntax-error")), "{reply}");
+    server.home.write("Cargo.toml", MANIFEST);
+    server.wait_for(|it| errors(it, "src/lib.rs").is_empty());
 }
 
 /// Errors of items are kept until a declaration changes that they may depend on.

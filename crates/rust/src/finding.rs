@@ -230,6 +230,7 @@ pub(crate) enum RuleId {
     AmbiguousNumbers,
     AsyncRecursion,
     Literals,
+    Editions,
     GatedHeads,
     Arity,
     MissingItems,

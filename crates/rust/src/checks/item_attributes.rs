@@ -9,7 +9,7 @@ use ra_ap_syntax::{AstNode as _, Edition, NodeOrToken, SyntaxKind, SyntaxNode, T
 
 use super::derive_expansion::OF_THE_COMPILER;
 use super::report::Add;
-use super::{entry_points, representations};
+use super::{editions, entry_points, representations};
 use crate::finding::code::Code;
 use crate::syntax::attributes::{arguments, derives_in};
 use crate::syntax::is_builtin;
@@ -29,6 +29,7 @@ pub(super) fn malformed_attributes(cx: &Context<'_>, item: &SyntaxNode, add: &mu
     for attribute in item.attrs() {
         let Some(name) = attribute.simple_name() else { continue };
         let Some(meta) = attribute.meta() else { continue };
+        editions::safe_attribute(cx, &name, &attribute, add);
         match name.as_str() {
             "derive" if !is_type => {
                 let message = "`derive` may only be applied to `struct`s, `enum`s and `union`s";

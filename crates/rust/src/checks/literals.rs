@@ -1,15 +1,12 @@
 //! Integer literals that their type cannot hold: the lint `overflowing_literals`, an error by default.
 
 use ra_ap_hir::HirDisplay as _;
-use ra_ap_ide_db::base_db::SourceDatabase as _;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
-use super::report;
+use super::{lints, report};
 use crate::finding::RawDiagnostic;
 use crate::finding::code::Code;
 use crate::view::Context;
-
-const LINT: &str = "overflowing_literals";
 
 pub(crate) fn overflowing(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
     let Some(literal) = ast::Literal::cast(node.clone()) else { return };
@@ -23,7 +20,7 @@ pub(crate) fn overflowing(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<Raw
     let negation = node.parent().and_then(ast::PrefixExpr::cast);
     let is_negative = negation.is_some_and(|it| it.op_kind() == Some(ast::UnaryOp::Neg));
     let Some(most) = most(&ty, is_negative).filter(|it| value > *it) else { return };
-    if is_judged_otherwise(cx, node, krate.root_file(cx.db)) {
+    if lints::is_set_otherwise(cx, node, Code::OverflowingLiterals.name()) {
         return;
     }
     let message = format!("literal out of range for `{ty}`: at most {most}");
@@ -40,11 +37,4 @@ fn most(ty: &str, is_negative: bool) -> Option<u128> {
         "i" => Some((1_u128 << (width - 1)) - u128::from(!is_negative)),
         _ => None,
     }
-}
-
-/// Whether the code around, or the crate, sets another level for the lint.
-fn is_judged_otherwise(cx: &Context<'_>, node: &SyntaxNode, root: ra_ap_ide::FileId) -> bool {
-    let attributes = node.ancestors().flat_map(|it| it.children().filter_map(ast::Attr::cast).collect::<Vec<_>>());
-    attributes.into_iter().any(|it| it.syntax().text().to_string().contains(LINT))
-        || cx.db.file_text(root).text(cx.db).contains(LINT)
 }

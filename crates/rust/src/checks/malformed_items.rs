@@ -8,7 +8,7 @@ use ra_ap_syntax::ast::{HasAttrs as _, HasGenericArgs as _, HasGenericParams as 
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, ast};
 
 use super::report::Add;
-use super::{bounds, entry_points, exhaustive, generic_parameters, item_attributes, report, sized};
+use super::{bounds, editions, entry_points, exhaustive, generic_parameters, item_attributes, report, sized};
 use crate::finding::RawDiagnostic;
 use crate::finding::code::Code;
 use crate::view::Context;
@@ -77,6 +77,7 @@ pub(crate) fn malformed(cx: &Context<'_>, item: &SyntaxNode, head: &[SyntaxNode]
             add(it.syntax(), Code::E0703, &format!("invalid ABI: found `{name}`"));
         }
     }
+    editions::safe_block(cx, item, &mut add);
     match ast::Item::cast(item.clone()) {
         Some(ast::Item::Fn(it)) => {
             function(&it, &mut add);

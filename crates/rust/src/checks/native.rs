@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use either::Either;
 use ra_ap_hir::{
-    Adt, AnyDiagnostic, AsAssocItem as _, AssocItemContainer, CastError, Const, DefWithBody, Function, GenericDef,
-    HasSource as _, HirDisplay as _, HirFileId, InFile, ModuleDef, PathResolution, Semantics, Static, StructKind,
-    TraitRef, Type, UnimplementedTrait, UnresolvedMethodCall, VariantId,
+    Adt, AnyDiagnostic, AsAssocItem as _, AssocItemContainer, CastError, Const, Crate, DefWithBody, Function,
+    GenericDef, HasSource as _, HirDisplay as _, HirFileId, InFile, ModuleDef, PathResolution, Semantics, Static,
+    StructKind, TraitRef, Type, UnimplementedTrait, UnresolvedMethodCall, VariantId,
 };
 use ra_ap_ide::{FileId, FileRange, RootDatabase, TextRange};
 use ra_ap_syntax::ast::{HasArgList as _, HasGenericParams as _, HasTypeBounds as _};
@@ -21,6 +21,7 @@ use crate::bounds::{Bound, MOST_ERRORS};
 use crate::finding::code::Code;
 use crate::finding::{RawDiagnostic, Subject};
 use crate::names::definitions::plain_name;
+use crate::syntax::attributes::{attributes_of, cfg_condition};
 use crate::syntax::nesting;
 use crate::syntax::positions::span;
 use crate::view::{Context, Fault, unless_at_fault};
@@ -254,6 +255,7 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
             };
             RawDiagnostic { range, code, message, ..raw }
         }
+        AnyDiagnostic::UnresolvedMacroCall(it) if is_switched_off(cx, krate, it.range) => return None,
         AnyDiagnostic::UnresolvedMacroCall(it) => {
             let range = cx.sema.diagnostics_display_range_for_range(it.range);
             let path = it.path.display(cx.db, edition).to_string();
@@ -475,6 +477,14 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
         }
         _ => return None,
     })
+}
+
+/// Whether a `cfg` switches off the code at a place: rust-analyzer overlooks those on calls of macros in bodies.
+fn is_switched_off(cx: &Context<'_>, krate: Crate, at: InFile<TextRange>) -> bool {
+    let around = cx.sema.parse_or_expand(at.file_id).covering_element(at.value);
+    let conditions = around.ancestors().flat_map(|it| attributes_of(&it).collect::<Vec<_>>());
+    let mut conditions = conditions.filter_map(|it| cfg_condition(&it));
+    conditions.any(|it| krate.cfg(cx.db).check(&it) == Some(false))
 }
 
 /// Whether a node is in a closure without types that a literal gives to a field. The compiler takes the types of its

@@ -9,9 +9,10 @@ use crate::ENGINE;
 use crate::finding::code::Code;
 use crate::finding::{Finding, FoundIn, RawDiagnostic, RuleId, Subject};
 use crate::resolve::symbols;
+use crate::syntax::positions::span;
 use crate::view::Context;
 use semdex_engine::files::File;
-use semdex_model::{Place, Severity};
+use semdex_model::{Place, Severity, Span};
 
 pub(crate) fn placed(cx: &Context<'_>, found: RawDiagnostic) -> Option<Finding> {
     let RawDiagnostic { file, range, code, message, rule, subject } = found;
@@ -65,17 +66,31 @@ pub(crate) fn reported_range(cx: &Context<'_>, node: &SyntaxNode) -> FileRange {
 /// Adds an error at a node.
 pub(super) type Add<'a> = dyn FnMut(&SyntaxNode, Code, &str) + 'a;
 
-/// The syntax errors of a text.
+/// The syntax errors of a file as it is, also those that it has in the edition of its crate alone.
+pub(crate) fn syntax_errors_of(cx: &Context<'_>, file: &File) -> Vec<Finding> {
+    let found: Vec<Finding> = syntax_errors(file).collect();
+    let editioned = cx.file_id(&file.path).and_then(|it| cx.sema.attach_first_edition_opt(it));
+    let Some(errors) = editioned.filter(|_| found.is_empty()).and_then(|it| it.parse_errors(cx.db)) else {
+        return found;
+    };
+    errors.iter().map(|it| syntax_error(file, span(it.range()), &it.to_string())).collect()
+}
+
+/// The syntax errors of a text, in the edition in which it has the fewest.
 pub(crate) fn syntax_errors(file: &File) -> impl Iterator<Item = Finding> + '_ {
-    file.outline().errors.iter().map(|error| Finding {
-        place: file.lines().place(&file.path, error.span),
+    file.outline().errors.iter().map(|it| syntax_error(file, it.span, &it.message))
+}
+
+fn syntax_error(file: &File, at: Span, message: &str) -> Finding {
+    Finding {
+        place: file.lines().place(&file.path, at),
         severity: Severity::Error,
         code: Code::Syntax,
-        message: error.message.clone(),
+        message: message.to_owned(),
         source: ENGINE,
         symbol: None,
         rule: RuleId::Syntax,
         subject: Subject::None,
         crates: FoundIn::default(),
-    })
+    }
 }

@@ -6,9 +6,9 @@ use ra_ap_syntax::SyntaxNode;
 
 use super::{
     alternatives, ambiguous_globs, ambiguous_numbers, assignments, async_recursion, bound_twice, const_contexts,
-    constructors, exhaustive, expansions, format_strings, gates, literals, macro_paths, malformed_expressions,
-    misused_paths, native, object_types, opaque, operators, outer_items, patterns, projections, sized, structural,
-    try_operator, unknown_results, unmet_projections,
+    constructors, editions, exhaustive, expansions, format_strings, gates, literals, macro_paths,
+    malformed_expressions, misused_paths, native, object_types, opaque, operators, outer_items, patterns, projections,
+    sized, structural, try_operator, unknown_results, unmet_projections,
 };
 use crate::finding::code::Code::*;
 use crate::finding::code::{Code, Phase};
@@ -286,6 +286,13 @@ pub(crate) const RULES: &[Rule] = &[
         codes: &[OverflowingLiterals],
         when: When::Always,
         check: Check::Node { in_expansions: false, check: literals::overflowing },
+    },
+    Rule {
+        id: RuleId::Editions,
+        about: "what the edition 2024 refuses in bodies",
+        codes: &[Uncoded, StaticMutRefs],
+        when: When::Always,
+        check: Check::Node { in_expansions: false, check: editions::refused_since_2024 },
     },
     Rule {
         id: RuleId::Overflow,

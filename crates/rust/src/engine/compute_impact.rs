@@ -149,6 +149,7 @@ impl Rust {
             let in_further = further_builds::before(it, &affected, &edit, &new_doctests);
             blocks.extend(imports.values().flatten().cloned());
             blocks.extend(errors_of_moved(it, &edit));
+            blocks.extend(edit.olds.iter().flat_map(|file| report::syntax_errors_of(it, file)));
             blocks.extend(sent_futures::sent_futures(it, &affected, &edit, Side::Before).found);
             Ok((
                 affected,
@@ -197,7 +198,6 @@ impl Rust {
         affected.bodies_by_ref.truncate(checked);
         let mut earlier = errors_before.of_first(checked);
         earlier.extend(earlier_blocks);
-        earlier.extend(edit.olds.iter().flat_map(|it| report::syntax_errors(it)));
         let mut later = errors_after.of_first(checked);
         let inferred = started.elapsed();
         let mut change_impact = self.view_of(after, here).with(&stumbles).ask(|it| {
@@ -220,7 +220,8 @@ impl Rust {
                 let id = it.file_id(file).filter(|_| it.is_loaded());
                 id.is_none_or(|id| it.sema.file_to_module_defs(id).next().is_some())
             };
-            later.extend(edit.news.iter().filter(|it| is_compiled(&it.path)).flat_map(|it| report::syntax_errors(it)));
+            let compiled = edit.news.iter().filter(|it| is_compiled(&it.path));
+            later.extend(compiled.flat_map(|file| report::syntax_errors_of(it, file)));
             let unused = imports.keys().flat_map(|at| imports::unused_imports(it, &edit.news[*at]).found);
             later.extend(unused.map(|it| Finding::of_unused_import(&it)));
             let (mut new, mut fixed) = differ(&earlier, &later, (before, after), &edit, &names);

@@ -26,6 +26,7 @@ macro_rules! codes {
             Syntax,
             UnusedImports,
             OverflowingLiterals,
+            StaticMutRefs,
             $($code,)*
         }
 
@@ -44,6 +45,7 @@ macro_rules! codes {
                     Code::Syntax => "syntax-error",
                     Code::UnusedImports => "unused_imports",
                     Code::OverflowingLiterals => "overflowing_literals",
+                    Code::StaticMutRefs => "static_mut_refs",
                     $(Code::$code => stringify!($code),)*
                 }
             }
@@ -57,7 +59,7 @@ macro_rules! codes {
                 match self {
                     Code::Uncoded => Phase::Names,
                     Code::Syntax => Phase::Syntax,
-                    Code::UnusedImports | Code::OverflowingLiterals => Phase::Lints,
+                    Code::UnusedImports | Code::OverflowingLiterals | Code::StaticMutRefs => Phase::Lints,
                     $(Code::$code => Phase::$phase,)*
                 }
             }

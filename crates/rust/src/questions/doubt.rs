@@ -11,7 +11,7 @@ use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxKind, SyntaxNode, ast};
 use crate::ENGINE;
 use crate::checks::closed::is_without_file;
 use crate::checks::unresolved_paths::as_code;
-use crate::checks::{anchors, errors, native, report};
+use crate::checks::{anchors, errors, native, report, unresolved};
 use crate::finding::code::Code;
 use crate::finding::{Finding, RuleId};
 use crate::syntax::positions;
@@ -40,7 +40,10 @@ pub(crate) fn is_sure(
         "E0583" => !is_of_unread_file(cx, file, error),
         "E0432" => !leads_through_module_without_file(cx, id, error),
         // What may declare the macro is known, or the body has been checked.
-        "unresolved-macro-call" => cx.environment.lacks().is_empty() || is_repeated(cx, file, id, at, known),
+        "unresolved-macro-call" => {
+            cx.environment.lacks().is_empty() && is_call_as_written(cx, id, error)
+                || is_repeated(cx, file, id, at, known)
+        }
         "E0282" => is_undetermined(&cx.sema, id, at) && is_repeated(cx, file, id, at, known),
         _ => !error.message.contains("{unknown}") && is_repeated(cx, file, id, at, known),
     }
@@ -59,6 +62,19 @@ pub(crate) fn is_sure_of(cx: &Context<'_>, id: FileId, error: &Finding) -> bool 
     }
     let is_as_written = || positions::token(&cx.sema, id, at.start).is_some_and(|it| as_code(cx, id, &it).is_some());
     error.rule != RuleId::RustAnalyzer || is_as_written()
+}
+
+/// Whether the macro of an error is named there, neither by another macro nor in its input, and no `cfg` switches the call
+/// off: rust-analyzer overlooks those in bodies.
+fn is_call_as_written(cx: &Context<'_>, id: FileId, error: &Diagnostic) -> bool {
+    let Some(name) = positions::token(&cx.sema, id, span(error.range.range).start) else { return false };
+    let call = name.parent_ancestors().find_map(ast::MacroCall::cast);
+    let is_made = call.as_ref().is_some_and(|call| {
+        let is_input = call.syntax().ancestors().skip(1).any(|it| ast::MacroCall::can_cast(it.kind()));
+        let last = call.path().and_then(|it| it.segment()).and_then(|it| it.name_ref());
+        is_input || last.is_some_and(|it| !error.message.ends_with(&format!("{}!`", it.text())))
+    });
+    !is_made && !unresolved::is_left_out(&cx.sema, id, &name)
 }
 
 /// Whether an unresolved module has a file that exists and was not read.
@@ -108,7 +124,9 @@ pub(crate) fn instead_of(
     let bodies = bodies.filter_map(|it| native::body_syntax(&cx.sema, it)).filter(|it| is_of_file(&cx.sema, it, id));
     let paths = bodies.flat_map(|it| it.descendants().filter_map(ast::Path::cast).collect::<Vec<_>>());
     let heads = paths.filter(|it| it.qualifier().is_none() && it.parent_path().is_some());
-    let lost = heads.filter(|it| cx.sema.resolve_path(it).is_none());
+    let is_off =
+        |it: &ast::Path| it.syntax().first_token().is_some_and(|it| unresolved::is_left_out(&cx.sema, id, &it));
+    let lost = heads.filter(|it| cx.sema.resolve_path(it).is_none() && !is_off(it));
     let error = |it: ast::Path| {
         let name = it.segment()?.name_ref()?;
         let place = file.lines().place(&file.path, span(name.syntax().text_range()));
@@ -158,6 +176,13 @@ fn is_undetermined(sema: &Semantics<'_, RootDatabase>, id: FileId, at: Span) -> 
             let named = words.filter_map(NodeOrToken::into_token).filter(|it| it.text() == name.text());
             named.count() == 1
         }
-        None => ast::ExprStmt::can_cast(statement.kind()) && is_plain(&statement),
+        None => {
+            let is_known = |it: ast::Expr| sema.type_of_expr(&it).is_some_and(|it| !it.original.contains_unknown());
+            let mut variables = statement.descendants().filter_map(ast::PathExpr::cast).filter(|it| {
+                let meant = it.path().and_then(|it| sema.resolve_path(&it));
+                matches!(meant, Some(PathResolution::Local(_)))
+            });
+            ast::ExprStmt::can_cast(statement.kind()) && is_plain(&statement) && variables.all(|it| is_known(it.into()))
+        }
     }
 }
