@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""The diagnostics of broken crates on disk, beside `cargo check`.
+"""What semdex says of broken crates, beside `cargo check`: the diagnostics of the code on disk, or with `--edits` what a dry run of the
+edit that writes it breaks.
 
-Each example of the compiler's error index (`rustc --explain`) becomes a crate. A file is judged by the errors that the compiler reports in
+Each example of the compiler's error index (`rustc --explain`) becomes a crate, or with `--mistakes` each of the everyday mistakes in
+`mistakes.json`, in the edition that is given. A file is judged by the errors that the compiler reports in
 it; those of the borrow checker and of lifetimes are left out, since semdex leaves them to the compiler. A file is *silent* if it has
 errors and semdex reports none, and an *alarm* if it has none and semdex reports one.
 """
@@ -10,6 +12,7 @@ import argparse
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -42,22 +45,36 @@ def examples():
                 yield f"{code.lower()}_{nth}", text
 
 
-def write(root, crates):
+def mistakes():
+    return json.loads((pathlib.Path(__file__).parent / "mistakes.json").read_text()).items()
+
+
+def write(root, crates, edition, is_empty=False):
     (root / "Cargo.toml").write_text('[workspace]\nmembers = ["m/*"]\nresolver = "2"\n')
     for name, text in crates:
         (root / "m" / name / "src").mkdir(parents=True)
-        manifest = f'[package]\nname = "{name}"\nversion = "0.1.0"\nedition = "2021"\n'
+        manifest = f'[package]\nname = "{name}"\nversion = "0.1.0"\nedition = "{edition}"\n'
         (root / "m" / name / "Cargo.toml").write_text(manifest)
-        (root / file_of(name)).write_text(text)
+        empty = "fn main() {}\n" if "fn main" in text else ""
+        (root / file_of(name, text)).write_text(empty if is_empty else text)
 
 
-def file_of(name):
-    return f"m/{name}/src/lib.rs"
+def file_of(name, text):
+    return f"m/{name}/src/{'main' if 'fn main' in text else 'lib'}.rs"
+
+
+def diagnostics(client, file, text):
+    return client.get("/v1/diagnostics", file=file, severity="error", limit=500, wait_ms=60000)
+
+
+def dry_run(client, file, text):
+    reply = client.post("/v1/write", name=file, content=text, mode="overwrite", dry_run=True)
+    return {"items": reply["impact"]["broken"], "meta": reply["meta"]}
 
 
 def of_compiler(root):
     """The errors of each file, with their first and last lines, and the files in which macros of the library fail."""
-    command = ["cargo", "check", "--workspace", "--keep-going", "--message-format=json", "--offline", "--quiet"]
+    command = ["cargo", "check", "--workspace", "--all-targets", "--keep-going", "--message-format=json", "--offline", "--quiet"]
     # Beside the workspace: an unread directory in it makes every answer incomplete.
     environment = {**os.environ, "CARGO_TARGET_DIR": str(root.parent / "target")}
     said = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
@@ -80,23 +97,32 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--server-binary", required=True)
     arguments.add_argument("--show", action="store_true", help="print each file that differs")
+    arguments.add_argument("--mistakes", action="store_true", help="everyday mistakes instead of the error index")
+    arguments.add_argument("--edits", action="store_true", help="dry runs instead of diagnostics")
+    arguments.add_argument("--edition", default="2021")
     given = arguments.parse_args()
-    crates = list(examples())
+    crates = list(mistakes() if given.mistakes else examples())
+    ask = dry_run if given.edits else diagnostics
     with tempfile.TemporaryDirectory() as directory:
         root = pathlib.Path(directory).resolve() / "index"
         root.mkdir()
-        write(root, crates)
+        write(root, crates, given.edition)
         truth, elsewhere = of_compiler(root)
+        if given.edits:
+            shutil.rmtree(root)
+            root.mkdir()
+            write(root, crates, given.edition, is_empty=True)
         own, complete = {}, {}
         with semdex.Server(given.server_binary, [root], directory=pathlib.Path(directory) / "server") as server:
             server.wait_indexed()
             server.wait_built(server.workspace(root))
-            for name, _ in crates:
-                reply = server.client.get("/v1/diagnostics", file=file_of(name), severity="error", limit=500, wait_ms=60000)
-                own[file_of(name)] = [(it["line"], it["end_line"], it.get("code") or "", it["message"]) for it in reply["items"]]
-                complete[file_of(name)] = reply["meta"]["complete"]
+            for name, text in crates:
+                file = file_of(name, text)
+                reply = ask(server.client, file, text)
+                own[file] = [(it["line"], it["end_line"], it.get("code") or "", it.get("message", "")) for it in reply["items"]]
+                complete[file] = reply["meta"]["complete"]
     broken = silent = complete_and_silent = errors = missing = alarms = 0
-    for file in map(file_of, (it[0] for it in crates)):
+    for file in own:
         expected = {it for it in truth.get(file, ()) if it[2] not in BORROWS}
         touches = lambda a, b: a[0] <= b[1] and b[0] <= a[1]
         left = sorted(it for it in expected if not any(touches(it, other) for other in own[file]))

@@ -410,7 +410,7 @@ pub fn call() {
 macro_rules! traced {
     ($it:expr) => {
         #[cfg(any())]
-        gone::trace!($it);
+        gone::traced!($it);
     };
 }
 pub fn switched_off() {

@@ -28,6 +28,7 @@ use crate::finding::code::Code;
 use crate::finding::{Finding, RawDiagnostic, RuleId, merge_equal};
 use crate::index::search::Occurrence;
 use crate::resolve::at;
+use crate::syntax::attributes::is_conditional;
 use crate::syntax::declaration::is_among_items;
 use crate::syntax::nesting;
 use crate::syntax::positions::{self, span};
@@ -217,10 +218,11 @@ fn errors_of_head(cx: &Context<'_>, id: FileId, at: usize, contents: &mut Conten
 /// The errors in what a macro call among items makes, outside of bodies.
 fn errors_of_expansion(cx: &Context<'_>, call: &ast::MacroCall, found: &mut Vec<RawDiagnostic>) {
     let Some(id) = cx.sema.to_def(call) else { return };
-    // Of the built-in macros only this one fails wherever the compiler's does.
+    // Of the built-in macros only this one fails wherever the compiler's does. `cargo metadata` enables more features than a
+    // build does, so that a condition on features may not hold there.
     let is_exact = match id.loc(cx.db).def.kind {
         MacroDefKind::Declarative(..) => true,
-        MacroDefKind::BuiltInEager(_, it) => it == EagerExpander::CompileError,
+        MacroDefKind::BuiltInEager(_, it) => it == EagerExpander::CompileError && !is_conditional(call.syntax()),
         _ => false,
     };
     if let Some(error) = id.parse_macro_expansion_error(cx.db).and_then(|it| it.err).filter(|_| is_exact) {

@@ -71,8 +71,8 @@ fn is_call_as_written(cx: &Context<'_>, id: FileId, error: &Diagnostic) -> bool 
     let call = name.parent_ancestors().find_map(ast::MacroCall::cast);
     let is_made = call.as_ref().is_some_and(|call| {
         let is_input = call.syntax().ancestors().skip(1).any(|it| ast::MacroCall::can_cast(it.kind()));
-        let last = call.path().and_then(|it| it.segment()).and_then(|it| it.name_ref());
-        is_input || last.is_some_and(|it| !error.message.ends_with(&format!("{}!`", it.text())))
+        let path = call.path().map(|it| it.syntax().text().to_string());
+        is_input || path.is_some_and(|it| !error.message.ends_with(&format!(" `{it}!`")))
     });
     !is_made && !unresolved::is_left_out(&cx.sema, id, &name)
 }
@@ -156,33 +156,35 @@ fn is_without_self(sema: &Semantics<'_, RootDatabase>, id: FileId, at: Span) -> 
     !parts.into_iter().flatten().any(|it| it.text().to_string().contains("Self"))
 }
 
-/// Whether nothing determines the type: the value is dropped, or bound to an unused name.
+/// Whether nothing determines the type: the value is dropped, or bound to an unused name, and all that it is made of is
+/// known.
 fn is_undetermined(sema: &Semantics<'_, RootDatabase>, id: FileId, at: Span) -> bool {
     let Some(token) = positions::token(sema, id, at.start) else { return false };
     let Some(statement) = token.parent_ancestors().find(|it| ast::Stmt::can_cast(it.kind())) else { return false };
-    let is_plain = |it: &SyntaxNode| {
-        !it.descendants().any(|it| matches!(it.kind(), SyntaxKind::CLOSURE_EXPR | SyntaxKind::MACRO_CALL))
+    let is_unclear = |it: SyntaxNode| match it.kind() {
+        SyntaxKind::CLOSURE_EXPR | SyntaxKind::MACRO_CALL | SyntaxKind::AWAIT_EXPR => true,
+        SyntaxKind::FIELD_EXPR | SyntaxKind::PATH_EXPR => {
+            let path = ast::PathExpr::cast(it.clone()).and_then(|it| it.path());
+            let is_item = path.is_some_and(|it| !matches!(sema.resolve_path(&it), Some(PathResolution::Local(_))));
+            let ty = ast::Expr::cast(it).filter(|_| !is_item).and_then(|it| sema.type_of_expr(&it));
+            ty.is_some_and(|it| it.original.contains_unknown())
+        }
+        _ => false,
     };
-    match ast::LetStmt::cast(statement.clone()) {
-        Some(it) => {
-            let pat = match it.pat().filter(|_| it.ty().is_none() && is_plain(&statement)) {
-                Some(ast::Pat::IdentPat(it)) => it,
-                Some(ast::Pat::WildcardPat(_)) => return true,
-                _ => return false,
-            };
-            let Some(name) = pat.name() else { return false };
-            let body = statement.ancestors().filter_map(ast::Fn::cast).next();
-            let words = body.into_iter().flat_map(|it| it.syntax().descendants_with_tokens());
-            let named = words.filter_map(NodeOrToken::into_token).filter(|it| it.text() == name.text());
-            named.count() == 1
-        }
-        None => {
-            let is_known = |it: ast::Expr| sema.type_of_expr(&it).is_some_and(|it| !it.original.contains_unknown());
-            let mut variables = statement.descendants().filter_map(ast::PathExpr::cast).filter(|it| {
-                let meant = it.path().and_then(|it| sema.resolve_path(&it));
-                matches!(meant, Some(PathResolution::Local(_)))
-            });
-            ast::ExprStmt::can_cast(statement.kind()) && is_plain(&statement) && variables.all(|it| is_known(it.into()))
-        }
+    if statement.descendants().any(is_unclear) {
+        return false;
     }
+    let Some(binding) = ast::LetStmt::cast(statement.clone()) else {
+        return ast::ExprStmt::can_cast(statement.kind());
+    };
+    let name = match binding.pat().filter(|_| binding.ty().is_none()) {
+        Some(ast::Pat::IdentPat(it)) => it.name(),
+        Some(ast::Pat::WildcardPat(_)) => return true,
+        _ => None,
+    };
+    let Some(name) = name else { return false };
+    let body = statement.ancestors().filter_map(ast::Fn::cast).next();
+    let words = body.into_iter().flat_map(|it| it.syntax().descendants_with_tokens());
+    let named = words.filter_map(NodeOrToken::into_token).filter(|it| it.text() == name.text());
+    named.count() == 1
 }
