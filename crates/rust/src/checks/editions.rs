@@ -41,22 +41,24 @@ fn is_of_2024(cx: &Context<'_>, node: &SyntaxNode) -> bool {
 
 /// The mutable static to which an expression makes a reference: `&COUNT.of`, or the receiver of a method that takes one.
 fn referred_static(cx: &Context<'_>, node: &SyntaxNode) -> Option<SyntaxNode> {
-    let mut place = match ast::Expr::cast(node.clone())? {
+    let expression = ast::Expr::cast(node.clone())?;
+    let mut place = match &expression {
         ast::Expr::RefExpr(it) if it.raw_token().is_none() => it.expr()?,
-        ast::Expr::MethodCallExpr(it) => {
-            let receiver = cx.sema.resolve_method_call(&it)?.self_param(cx.db)?;
-            (receiver.access(cx.db) != Access::Owned).then(|| it.receiver()).flatten()?
-        }
+        ast::Expr::MethodCallExpr(it) => it.receiver()?,
         _ => return None,
     };
     while let ast::Expr::FieldExpr(it) = &place {
         place = it.expr()?;
     }
     let ast::Expr::PathExpr(path) = place else { return None };
-    match cx.sema.resolve_path(&path.path()?)? {
-        PathResolution::Def(ModuleDef::Static(it)) if it.is_mut(cx.db) => Some(node.clone()),
-        _ => None,
-    }
+    let PathResolution::Def(ModuleDef::Static(of)) = cx.sema.resolve_path(&path.path()?)? else { return None };
+    let is_by_value = match &expression {
+        ast::Expr::MethodCallExpr(it) => {
+            cx.sema.resolve_method_call(it)?.self_param(cx.db)?.access(cx.db) == Access::Owned
+        }
+        _ => false,
+    };
+    (of.is_mut(cx.db) && !is_by_value).then(|| node.clone())
 }
 
 /// The explicit parts of a pattern within one that goes through a reference implicitly. `is_borrowed` says whether a
