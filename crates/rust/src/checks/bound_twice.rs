@@ -13,13 +13,9 @@ use crate::view::Context;
 
 /// A pattern with a name twice. The alternatives of a pattern each bind all names, so those are not looked at.
 pub(crate) fn bound_twice(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
-    let is_outermost = ast::Pat::can_cast(node.kind())
-        && node
-            .parent()
-            .is_some_and(|it| !ast::Pat::can_cast(it.kind()) && !matches!(it.kind(), SyntaxKind::RECORD_PAT_FIELD));
     // Names that different calls of a macro write are different ones.
     let is_made = || cx.sema.hir_file_for(node).is_macro();
-    if !is_outermost || node.descendants().any(|it| it.kind() == SyntaxKind::OR_PAT) || is_made() {
+    if !is_outermost(node) || node.descendants().any(|it| it.kind() == SyntaxKind::OR_PAT) || is_made() {
         return;
     }
     let mut known: BTreeSet<String> = BTreeSet::new();
@@ -31,6 +27,12 @@ pub(crate) fn bound_twice(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<Raw
             out.push(report::raw_diagnostic(cx, name.syntax(), Code::E0416, message));
         }
     }
+}
+
+/// Whether a node is a pattern that is no part of another one.
+pub(super) fn is_outermost(node: &SyntaxNode) -> bool {
+    let is_around = |it: SyntaxNode| !ast::Pat::can_cast(it.kind()) && it.kind() != SyntaxKind::RECORD_PAT_FIELD;
+    ast::Pat::can_cast(node.kind()) && node.parent().is_some_and(is_around)
 }
 
 /// The parameters of an item, of which one has the name of an earlier one.

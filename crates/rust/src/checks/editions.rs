@@ -4,6 +4,7 @@
 use ra_ap_hir::{Access, ModuleDef, PathResolution};
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, ast};
 
+use super::bound_twice::is_outermost;
 use super::report::Add;
 use super::{lints, report};
 use crate::finding::RawDiagnostic;
@@ -14,20 +15,18 @@ use crate::view::Context;
 pub(crate) fn refused_since_2024(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
     match node.kind() {
         SyntaxKind::REF_EXPR | SyntaxKind::METHOD_CALL_EXPR => {
-            let Some(at) = referred_static(cx, node).filter(|_| is_of_2024(cx, node)) else { return };
-            if !lints::is_set_otherwise(cx, node, Code::StaticMutRefs.name()) {
+            let is_refused = refers_to_static(cx, node) == Some(true) && is_of_2024(cx, node);
+            if is_refused && !lints::is_set_otherwise(cx, node, Code::StaticMutRefs.name()) {
                 let message = "creating a reference to a mutable static".to_owned();
-                out.push(report::raw_diagnostic(cx, &at, Code::StaticMutRefs, message));
+                out.push(report::raw_diagnostic(cx, node, Code::StaticMutRefs, message));
             }
         }
-        kind if ast::Pat::can_cast(kind) => {
-            let is_part = |it: SyntaxNode| ast::Pat::can_cast(it.kind()) || it.kind() == SyntaxKind::RECORD_PAT_FIELD;
+        _ if is_outermost(node) => {
             let is_explicit = |it: SyntaxNode| match ast::IdentPat::cast(it.clone()) {
                 Some(it) => it.ref_token().is_some() || it.mut_token().is_some(),
                 None => it.kind() == SyntaxKind::REF_PAT,
             };
-            let is_whole = !node.parent().is_some_and(is_part);
-            if is_whole && node.descendants().any(is_explicit) && is_of_2024(cx, node) {
+            if node.descendants().any(is_explicit) && is_of_2024(cx, node) {
                 ast::Pat::cast(node.clone()).into_iter().for_each(|it| half_implicit(cx, &it, false, out));
             }
         }
@@ -39,8 +38,8 @@ fn is_of_2024(cx: &Context<'_>, node: &SyntaxNode) -> bool {
     cx.sema.scope(node).is_some_and(|it| it.krate().edition(cx.db).at_least_2024())
 }
 
-/// The mutable static to which an expression makes a reference: `&COUNT.of`, or the receiver of a method that takes one.
-fn referred_static(cx: &Context<'_>, node: &SyntaxNode) -> Option<SyntaxNode> {
+/// Whether an expression makes a reference to a mutable static: `&COUNT.of`, or a method that takes one of its receiver.
+fn refers_to_static(cx: &Context<'_>, node: &SyntaxNode) -> Option<bool> {
     let expression = ast::Expr::cast(node.clone())?;
     let mut place = match &expression {
         ast::Expr::RefExpr(it) if it.raw_token().is_none() => it.expr()?,
@@ -58,7 +57,7 @@ fn referred_static(cx: &Context<'_>, node: &SyntaxNode) -> Option<SyntaxNode> {
         }
         _ => false,
     };
-    (of.is_mut(cx.db) && !is_by_value).then(|| node.clone())
+    Some(of.is_mut(cx.db) && !is_by_value)
 }
 
 /// The explicit parts of a pattern within one that goes through a reference implicitly. `is_borrowed` says whether a

@@ -45,7 +45,10 @@ impl Rust {
         let _shared = crate::view::share_types();
         let mut tried = None;
         let mut impact = self.impact_unless_it_panics(trial, keep.is_some(), &mut tried);
-        let is_by_others = |it: &Stop| !matches!(it, Stop::Failed(error) if error.code != Code::Internal);
+        let is_by_others = |it: &Stop| match it {
+            Stop::Stale => true,
+            Stop::Failed(error) => error.code == Code::Internal,
+        };
         if matches!(&impact, Ok(Err(stop)) if is_by_others(stop)) {
             // No change can interrupt this thread. But another one, whose result it waited for, may have been ended.
             tracing::info!("computing the impact of a change once more");

@@ -93,7 +93,7 @@ fn members(list: &ast::AssocItemList, around: &str, found: &mut Refused) {
     }
 }
 
-/// The items and comments directly in a body, and the comments among the parameters.
+/// The items and comments in a body, at any depth, and the comments among the parameters.
 fn body(function: &ast::Fn, found: &mut Refused) {
     if is_as_written(function.syntax()) {
         let list = function.param_list().map(|it| it.syntax().clone());
@@ -103,7 +103,7 @@ fn body(function: &ast::Fn, found: &mut Refused) {
         found.extend(docs.filter(|it| is_outer_doc(it.text())).map(|it| (it.text_range(), message.to_owned())));
     }
     let Some(body) = function.body() else { return };
-    // What an attribute macro or a macro reads need not be documented.
+    // The input of a macro has no statements.
     let mut inner = body.syntax().preorder();
     while let Some(event) = inner.next() {
         let WalkEvent::Enter(node) = event else { continue };
