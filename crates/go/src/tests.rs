@@ -270,12 +270,11 @@ async fn a_gopls_that_answers_nothing_is_replaced_once_something_changes() {
     let views = ExecuteCommandParams { command: "gopls.views".to_owned(), ..ExecuteCommandParams::default() };
     let session = shop.go.view(shop.files.clone()).session.clone();
     let limit = deadline();
-    // A request counts only if gopls had it for long enough.
+    // A request counts only if gopls had it for long enough; one may still be answered before all its threads stand.
     while status.borrow().progress.as_ref().is_none_or(|it| it.stage != "gopls does not answer") {
         assert!(std::time::Instant::now() < limit, "{:?}", *status.borrow());
         let soon = std::time::Instant::now() + std::time::Duration::from_secs(2);
-        let asked = session.ask::<ExecuteCommandRequest>(&[], &views, Deadlines { answer: soon, ..deadlines() }).await;
-        assert!(asked.is_err());
+        _ = session.ask::<ExecuteCommandRequest>(&[], &views, Deadlines { answer: soon, ..deadlines() }).await;
     }
     let text = shop.files.get("cart/cart.go").unwrap().text.to_string();
     shop.change("cart/cart.go", Some(&format!("{text}\n// More.\n")));
