@@ -697,3 +697,52 @@ fn a_package_without_its_dependencies_is_judged_by_its_syntax() {
     server.home.write("fuzz/src/lib.rs", &fuzz.replace("shared()\n}", "shared(\n}"));
     assert_eq!(errors().len(), 2);
 }
+
+/// What an edit that writes this would be told; the functions that are awaited are in another file too.
+#[test]
+fn futures_that_are_sent_and_cannot_be_are_reported() {
+    let lib = "\
+mod work;
+
+use std::future::Future;
+use std::rc::Rc;
+
+pub fn spawn<F: Future + Send + 'static>(_: F) {}
+pub async fn tick() {}
+
+pub async fn holds() -> u32 {
+    let it = Rc::new(1);
+    tick().await;
+    *it
+}
+pub fn sent() {
+    spawn(holds()); // refused
+    spawn(tick());
+    spawn(work::deep()); // refused
+    spawn(work::fine());
+    spawn(async { // refused
+        let it = Rc::new(1);
+        tick().await;
+        drop(it);
+    });
+}
+pub fn boxed() -> std::pin::Pin<Box<dyn Future<Output = u32> + Send>> {
+    Box::pin(holds()) // refused
+}
+";
+    let work = "pub async fn deep() {\n    lower().await\n}\nasync fn lower() {\n    let it = std::rc::Rc::new(1);\n    \
+                crate::tick().await;\n    drop(it);\n}\npub async fn fine() {\n    drop(std::rc::Rc::new(1));\n    \
+                crate::tick().await;\n}\n";
+    let server = Server::on(&[("Cargo.toml", MANIFEST), ("src/lib.rs", lib), ("src/work.rs", work)]);
+    server.wait_ready();
+    let refused = lib.lines().enumerate().filter(|it| it.1.ends_with("// refused")).map(|it| it.0 + 1);
+    let refused: Vec<usize> = refused.collect();
+    let lines = || -> Vec<usize> { errors(&server, "src/lib.rs").iter().map(|it| line_of(it)).collect() };
+    assert_eq!(lines(), refused);
+    // What is held is in a body of another file.
+    server
+        .home
+        .write("src/work.rs", &work.replace("let it = std::rc::Rc::new(1);\n    crate", "let it = 1;\n    crate"));
+    let without_deep: Vec<usize> = refused.iter().copied().filter(|it| *it != 17).collect();
+    assert_eq!(lines(), without_deep);
+}

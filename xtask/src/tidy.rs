@@ -104,6 +104,7 @@ fn texts(repository: &Repository) -> Vec<Complaint> {
     }
     for (file, text) in repository.texts() {
         complaints.extend(files::machine_paths(file, text));
+        complaints.extend(files::scripts(file, text, repository.is_executable(file)));
     }
     complaints
 }

@@ -135,9 +135,31 @@ pub(super) fn deadlines(needs: Needs) -> Deadlines {
 /// Runs a query, and repeats it while changes come in between. `memo` is the key under which the answer is cached.
 pub(super) async fn run_query<T, F>(
     workspace: &Workspace,
+    needs: Needs,
+    memo: Option<String>,
+    question: impl Fn(QueryInput) -> F,
+) -> Result<WithMeta<T>>
+where
+    T: Clone + Send + Sync + 'static,
+    F: Future<Output = semdex_engine::Result<Answer<T>>>,
+{
+    let mut so_far = None;
+    let answer = repeat_query(workspace, needs, memo, question, &mut so_far).await;
+    // A change or a load that takes too long afterwards does not withhold what was known.
+    let is_late = |it: &Error| matches!(it.code, Code::NotReady | Code::Timeout | Code::Busy);
+    match (answer, so_far) {
+        (Err(error), Some(so_far)) if is_late(&error) => Ok(so_far),
+        (answer, _) => answer,
+    }
+}
+
+/// `so_far`: the last answer that misses what an engine is reading, while the query waits for that.
+async fn repeat_query<T, F>(
+    workspace: &Workspace,
     mut needs: Needs,
     memo: Option<String>,
     question: impl Fn(QueryInput) -> F,
+    so_far: &mut Option<WithMeta<T>>,
 ) -> Result<WithMeta<T>>
 where
     T: Clone + Send + Sync + 'static,
@@ -208,6 +230,11 @@ where
             continue;
         }
         if needs.background && is_being_read(&answer) && Instant::now() + pause < needs.deadline {
+            if let Ok(Answer { value, coverage: of_answer }) = answer {
+                coverage.absorb(of_answer);
+                let meta = workspace.meta(needs.language, revision, coverage);
+                *so_far = Some(WithMeta { value, meta, files });
+            }
             coverage = Coverage::default();
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(longest);

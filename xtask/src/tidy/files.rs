@@ -71,6 +71,16 @@ pub(crate) fn machine_paths(file: &str, text: &str) -> Vec<Complaint> {
     complaints
 }
 
+/// Documents call scripts by their names. A script that is only imported has no first line for the system.
+pub(crate) fn scripts(file: &str, text: &str, is_executable: bool) -> Vec<Complaint> {
+    let message = match (text.starts_with("#!/"), is_executable) {
+        (true, false) => "a script that cannot be executed: `chmod +x`",
+        (false, true) => "executable, but no script: `chmod -x`, or begin it with `#!/usr/bin/env`",
+        _ => return Vec::new(),
+    };
+    vec![Complaint::new(file, 1, message.to_owned())]
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::complaint::{fails, passes};
@@ -109,5 +119,13 @@ mod tests {
     fn a_path_of_one_machine_is_found() {
         fails(machine_paths("a.md", &format!("see /{}/me/x", "home")), "a.md:1:");
         passes(machine_paths("a.md", "see https://example.com/home/x, a/work/b and ~/work/x"));
+    }
+
+    #[test]
+    fn a_script_that_cannot_be_executed_is_found() {
+        fails(scripts("a.py", "#!/usr/bin/env python3\n", false), "a.py:1: a script that cannot be executed");
+        fails(scripts("a.py", "import os\n", true), "a.py:1: executable, but no script");
+        passes(scripts("a.py", "#!/usr/bin/env python3\n", true));
+        passes(scripts("a.rs", "#![allow(dead_code)]\n", false));
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 const EXTENSIONS: &[&str] = &["rs", "md", "toml", "sh", "py", "yaml", "json"];
@@ -55,6 +56,10 @@ impl Repository {
     /// Empty if there is no such file.
     pub(crate) fn text(&self, file: &str) -> &str {
         self.texts.get(file).map_or("", String::as_str)
+    }
+
+    pub(crate) fn is_executable(&self, file: &str) -> bool {
+        fs::metadata(self.root.join(file)).is_ok_and(|it| it.permissions().mode() & 0o100 != 0)
     }
 }
 

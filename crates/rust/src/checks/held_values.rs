@@ -32,14 +32,14 @@ pub(crate) struct Held {
     pub(crate) within: Option<String>,
 }
 
-/// The most functions that are followed to see what a call that an edit writes holds.
+/// The most functions that are followed to see what the calls hold that are followed.
 const MAX_FUNCTIONS: usize = 64;
 
 /// What the futures of functions hold, as far as it was asked.
 #[derive(Default)]
 pub(crate) struct Known {
     of: HashMap<Function, Option<Held>>,
-    /// Calls of these are followed: the edit writes them.
+    /// Calls of these are followed: the edit writes them, or the file that is asked about.
     pub(crate) written: HashSet<String>,
 }
 
@@ -69,7 +69,7 @@ impl<'c, 'db> Futures<'c, 'db> {
         self.auto_traits.send
     }
 
-    /// What the future of a called function holds: what is known, or what its body shows if the edit writes the call.
+    /// What the future of a called function holds: what is known, or what its body shows if its calls are followed.
     fn of_callee(&mut self, function: Function) -> Option<Held> {
         let name = function.name(self.cx.db);
         let held = match self.known.of.get(&function) {

@@ -1,5 +1,6 @@
-//! Futures that have to be `Send`, and hold a value that is not while they wait, before and after a change. What an
-//! `async fn` holds is seen where its future is sent, which may be behind several functions that wait for it.
+//! Futures that have to be `Send`, and hold a value that is not while they wait: in a file, and before and after a
+//! change. What an `async fn` holds is seen where its future is sent, which may be behind several functions that wait
+//! for it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,7 +21,9 @@ use crate::finding::{Finding, RuleId, merge_equal};
 use crate::resolve::at;
 use crate::usages;
 use crate::view::Context;
+use semdex_engine::files::File;
 use semdex_model::{Missing, MissingCode, Role};
+use semdex_text::words::words;
 
 /// The time limit for the bodies before a change, and again after it.
 const MOST_TIME: Duration = Duration::from_secs(1);
@@ -78,6 +81,23 @@ pub(crate) fn sent_futures(
     }
     merge_equal(&mut out.found);
     out
+}
+
+/// The futures that a file sends, with what its calls hold.
+pub(crate) fn sent_in(cx: &Context<'_>, file: &File) -> Vec<Finding> {
+    if !may_wait(cx, &file.path) {
+        return Vec::new();
+    }
+    let (mut known, mut out) = (Known::default(), SentFutures::default());
+    known.written.extend(words(&file.text).map(|it| it.1.to_owned()));
+    for at in anchors::bodies_of_file(file) {
+        for body in anchors::bodies_at(cx, &file.path, at) {
+            let of_body = || Body::check(cx, body, &mut known, &mut out);
+            cx.unless_at_fault(|| native::described(cx, body), of_body);
+        }
+    }
+    merge_equal(&mut out.found);
+    out.found
 }
 
 /// Whether a changed type, or the type of a changed function or value, is not `Send`: what holds it may be anywhere.

@@ -19,9 +19,10 @@ use crate::bounds::{Bound, MOST_ERRORS};
 use crate::checks::unreadable::Uncompiled;
 use crate::checks::{errors, report, unresolved_paths};
 use crate::finding::code::Code;
-use crate::finding::{Finding, RuleId};
+use crate::finding::{Finding, RuleId, merge_equal};
 use crate::impact::findings::Findings;
 use crate::impact::included_data;
+use crate::impact::sent_futures::sent_in;
 use crate::impact::whole_file::errors_of_items;
 use crate::names::instances;
 use crate::resolve::having_crates::in_crates;
@@ -173,7 +174,21 @@ fn of_rules(cx: &Context<'_>, file: &Arc<File>, id: FileId) -> Vec<Finding> {
     });
     let found = of_items.iter().chain(known.bodies.values().flatten()).filter(|it| doubt::is_sure_of(cx, id, it));
     let found = found.filter(|it| it.is_error() && *it.place.file == *file.path).cloned();
-    report::syntax_errors(file).chain(missing_data(cx, id, file)).chain(found).collect()
+    let sent = sent_futures(cx, file, id);
+    report::syntax_errors(file).chain(missing_data(cx, id, file)).chain(found).chain(sent).collect()
+}
+
+/// The futures that are sent and hold what is not `Send`. They depend on the bodies of the functions that are awaited.
+fn sent_futures(cx: &Context<'_>, file: &Arc<File>, id: FileId) -> Vec<Finding> {
+    let most = steps_of_file(cx, id);
+    let of_crate = |cx: &Context<'_>| {
+        let part = || bounds::part("the futures", About::File(id), most, || sent_in(cx, file));
+        cx.unless_at_fault(|| format!("the futures of {}", file.path), part).unwrap_or_default()
+    };
+    let mut found = cx.for_each_instance(id, of_crate).concat();
+    merge_equal(&mut found);
+    found.retain(|it| *it.place.file == *file.path);
+    found
 }
 
 /// The files of data that are not there now.
