@@ -362,8 +362,10 @@ fn nothing_else_is_broken_in_a_crate_with_a_text_that_cannot_be_read() {
     let edit = |from: &str, to: &str, dry_run: bool| {
         let edit = json!({"file": "rust/src/lib.rs", "search_context": from, "replacement": to, "dry_run": dry_run});
         let (status, reply) = server.post("/v1/edit", &edit);
-        assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
-        broken(&reply)
+        let found = broken(&reply);
+        let is_read = !found.iter().any(|it| it.ends_with("syntax-error"));
+        assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(is_read)), "{reply}");
+        found
     };
     let (head, opened) = ("twice(it: u8) -> u8 {", "twice(it: u8) -> u8 {{");
     assert_eq!(edit(head, opened, true), ["rust/src/lib.rs:10 syntax-error"]);
@@ -376,6 +378,33 @@ fn nothing_else_is_broken_in_a_crate_with_a_text_that_cannot_be_read() {
     assert_eq!(messages, ["this file contains an unclosed delimiter: `{` of line 3"], "{found}");
     assert_eq!(edit(opened, head, false), [""; 0]);
     assert_eq!(edit("pub fn twice", "pub fn thrice", true).len(), 4, "it is judged again");
+}
+
+/// Neither in code of other builds nor in a file that the same change makes.
+#[test]
+fn a_text_that_cannot_be_read_is_all_that_a_change_breaks() {
+    let server = Server::on(&[
+        ("Cargo.toml", "[package]\nname = \"one\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+        ("src/lib.rs", "pub mod a;\n#[cfg(windows)]\nmod win;\npub use a::low;\n"),
+        ("src/a.rs", "pub fn high(it: bool) {\n    if it {\n        low();\n    }\n}\n\npub fn low() {}\n"),
+        ("src/win.rs", "pub fn f() {\n    crate::a::low();\n}\n"),
+        ("apart/Cargo.toml", "[package]\nname = \"apart\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n"),
+        ("apart/src/lib.rs", "pub fn n() -> u8 {\n    1\n}\n"),
+    ]);
+    server.wait_ready();
+    let unread =
+        json!({"file": "src/a.rs", "search_context": "        low();\n    }\n", "replacement": "        low();\n"});
+    let made = json!({"file": "examples/e.rs", "content": "fn main() {\n    one::gone();\n}\n", "mode": "create"});
+    let (status, reply) = server.post("/v1/edit", &json!({"edits": [unread, made], "dry_run": true}));
+    assert_eq!((status, broken(&reply)), (200, vec!["src/a.rs:6 syntax-error".to_owned()]), "{reply}");
+    let missing = reply["meta"]["missing"].to_string();
+    assert!(missing.contains("have no end") && missing.contains("src/a.rs"), "{missing}");
+    // Code that does not depend on it is judged all the same.
+    let apart = json!({"file": "apart/src/lib.rs", "search_context": "    1\n", "replacement": "    \"\"\n"});
+    let (status, reply) = server.post("/v1/edit", &json!({"edits": [unread, apart], "dry_run": true}));
+    let both = ["apart/src/lib.rs:2 E0308", "src/a.rs:6 syntax-error"].map(str::to_owned).to_vec();
+    assert_eq!((status, broken(&reply)), (200, both), "{reply}");
+    assert_eq!(reply["meta"]["complete"], false, "{reply}");
 }
 
 /// A name that an import re-exports under another name is removed with its target; if the target is renamed, only the

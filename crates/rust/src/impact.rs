@@ -66,14 +66,16 @@ use self::edit_context::Side;
 use super::resolve::symbols::is_test_at;
 use super::view::Context;
 use crate::LANGUAGE;
-use crate::checks::imports;
+use crate::checks::unreadable::Uncompiled;
+use crate::checks::{imports, report};
 use crate::names::instances;
 use crate::resolve::having_crates::in_crates;
 use crate::resolve::{at, paths, symbols};
-use edit_context::EditContext;
+use edit_context::{EditContext, renamed_names};
 use reaching::Tests;
+use semdex_engine::files::{File, Files};
 use semdex_model::{
-    Affected, Broken, ChangeImpact, ChangeKind, Changed, Impact, Missing, OutlineItem, Span, Unchecked,
+    Affected, Broken, ChangeImpact, ChangeKind, Changed, Diagnostic, Impact, Missing, OutlineItem, Span, Unchecked,
 };
 use semdex_text::diff::OffsetMap;
 
@@ -124,6 +126,50 @@ pub(crate) fn of_layout(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], edit: &
     let mut change_impact = ChangeImpact { impact, coverage: cx.coverage(true), ..ChangeImpact::nothing() };
     missing.into_iter().for_each(|it| change_impact.lacks_tests(it));
     Some(change_impact)
+}
+
+/// Of a change that leaves a text without its token trees: what that breaks, if all that it edits is in crates that the
+/// compiler does not look at then, or in new files.
+pub(crate) fn of_unreadable(
+    cx: &Context<'_>,
+    deltas: &[(usize, Delta<'_>)],
+    edit: &EditContext,
+    texts: (&Files, &Files),
+) -> Option<ChangeImpact> {
+    let uncompiled = Uncompiled::by(cx, edit.news.iter());
+    let missing = uncompiled.missing()?;
+    if !edit.news.iter().all(|it| cx.file_id(&it.path).is_none() || uncompiled.has(cx, &it.path)) {
+        return None;
+    }
+    let [earlier, later] = [&edit.olds, &edit.news].map(|it| -> Vec<Finding> {
+        let code = it.iter().filter(|it| LANGUAGE.takes(&it.path));
+        code.flat_map(|it| report::syntax_errors(it)).collect()
+    });
+    let names = renamed_names(deltas);
+    let (new, fixed) = differ::differ(&earlier, &later, texts, edit, &names);
+    let broken = new.iter().filter_map(|it| Some(broken_at(texts.1.get(&it.place.file)?, it)));
+    let impact = Impact { broken: broken.collect(), unchecked: unchecked(), ..Impact::default() };
+    let [new, fixed] = [new, fixed].map(|it| it.into_iter().map(Diagnostic::from).collect());
+    let mut change_impact = ChangeImpact { new, fixed, impact, coverage: cx.coverage(true) };
+    change_impact.lacks(missing);
+    Some(change_impact)
+}
+
+/// A new error, of which no cause is known.
+fn broken_at(file: &File, error: &Finding) -> Broken {
+    Broken {
+        at: Affected {
+            build: None,
+            text: symbols::line(file, &error.place),
+            symbol: error.symbol.clone(),
+            cause: None,
+            test: is_test_at(file, error.place.start),
+            place: error.place.clone(),
+        },
+        code: Some(error.code.name().to_owned()).filter(|it| !it.is_empty()),
+        reason: error.message.clone(),
+        follows: false,
+    }
 }
 
 /// Reports the tests that reach a change, and returns why some may be missing.
@@ -182,19 +228,10 @@ pub(crate) fn impact_of(
         let mut lines = diagnostic.place.line..=diagnostic.place.end_line;
         broken_lines.extend(lines.clone().map(|it| (&*diagnostic.place.file, it)));
         let changed_symbol = lines.find_map(|it| named.get(&(file.path.clone(), it)));
-        impact.broken.push(Broken {
-            at: Affected {
-                build: None,
-                text: symbols::line(file, &diagnostic.place),
-                symbol: diagnostic.symbol.clone(),
-                cause: changed_symbol.map(|it| it.path.clone()),
-                test: is_test_at(file, diagnostic.place.start),
-                place: diagnostic.place.clone(),
-            },
-            code: Some(diagnostic.code.name().to_owned()).filter(|it| !it.is_empty()),
-            reason: format!("{}{}", diagnostic.message, where_found(cx, diagnostic)),
-            follows,
-        });
+        let mut broken = broken_at(file, diagnostic);
+        broken.at.cause = changed_symbol.map(|it| it.path.clone());
+        broken.reason.push_str(&where_found(cx, diagnostic));
+        impact.broken.push(Broken { follows, ..broken });
     }
     let mut enclosing: HashMap<(&str, usize), Option<String>> = HashMap::new();
     for (changed_symbol, file, it, start, line) in places {

@@ -25,8 +25,10 @@ impl Uncompiled {
         let unreadable = files.filter(|it| Rest::of(it.outline()).is_unreadable);
         let mut uncompiled = Uncompiled { crates: HashSet::new(), cause: None };
         for (file, id) in unreadable.filter_map(|it| Some((it, cx.file_id(&it.path)?))) {
-            uncompiled.cause.get_or_insert_with(|| file.path.clone());
             let owners = instances::owners(cx.db, id);
+            if !owners.is_empty() {
+                uncompiled.cause.get_or_insert_with(|| file.path.clone());
+            }
             uncompiled.crates.extend(owners.iter().flat_map(|it| it.transitive_rev_deps(cx.db)));
         }
         uncompiled

@@ -17,6 +17,7 @@ use crate::index::{Edited, IndexState, Invalidated};
 use crate::invalidate::reached_from;
 use crate::load::builds::has_not_test_cfg;
 use crate::load::further_builds::FurtherBuild;
+use crate::load::manifests::is_reload;
 use crate::load::planned::PlannedCrates;
 use crate::syntax::analysed::as_analysed;
 use crate::view::View;
@@ -46,8 +47,8 @@ pub(crate) struct SetAside {
 /// What a trial of other crates replaced.
 struct CratesBefore {
     workspaces: Arc<Vec<ProjectWorkspace>>,
-    source_roots: SourceRootConfig,
-    further: Vec<FurtherBuild>,
+    /// If the change is one of packages, not only of their targets: where the sources are, and the further builds.
+    of_packages: Option<(SourceRootConfig, Vec<FurtherBuild>)>,
     /// The sources that were added.
     added: Vec<AbsPathBuf>,
 }
@@ -146,12 +147,15 @@ impl Rust {
         for (path, bytes) in &planned.sources {
             self.vfs.set_file_contents(VfsPath::from(path.clone()), Some(bytes.clone()));
         }
-        let source_roots = ProjectFolders::new(&planned.workspaces, &[], None).source_root_config;
+        let has_other_packages = !planned.sources.is_empty() || changes.iter().any(|it| is_reload(&it.0, false));
+        let of_packages = has_other_packages.then(|| {
+            let source_roots = ProjectFolders::new(&planned.workspaces, &[], None).source_root_config;
+            // Cargo was asked about the default build only.
+            (std::mem::replace(&mut self.source_roots, source_roots), std::mem::take(&mut self.further))
+        });
         let crates = CratesBefore {
             workspaces: std::mem::replace(&mut self.workspaces, planned.workspaces.clone()),
-            source_roots: std::mem::replace(&mut self.source_roots, source_roots),
-            // Cargo was asked about the default build only.
-            further: std::mem::take(&mut self.further),
+            of_packages,
             added: planned.sources.iter().map(|it| it.0.clone()).collect(),
         };
         self.find_doctests();
@@ -163,8 +167,10 @@ impl Rust {
     }
 
     fn take_crates_back(&mut self, crates: CratesBefore) {
-        (self.workspaces, self.source_roots) = (crates.workspaces, crates.source_roots);
-        self.further = crates.further;
+        self.workspaces = crates.workspaces;
+        if let Some(before) = crates.of_packages {
+            (self.source_roots, self.further) = before;
+        }
         for path in crates.added {
             self.vfs.set_file_contents(VfsPath::from(path), None);
         }

@@ -24,7 +24,7 @@ use crate::impact::edit_context::{EditContext, Side, renamed_names};
 use crate::impact::misfits::misfits_of;
 use crate::impact::{
     arity, compared_heads, derives, find_affected, fixed_names, further_builds, impact_of, imports_at_stake, modules,
-    of_layout, reaching, report_tests, scope_changes, sent_futures, settle, switched_on,
+    of_layout, of_unreadable, reaching, report_tests, scope_changes, sent_futures, settle, switched_on,
 };
 use crate::load::planned::{Planned, is_planned};
 use crate::questions::coverage::not_included;
@@ -136,6 +136,13 @@ impl Rust {
             note_unplanned(edits, planned, &mut change_impact);
             return Ok(change_impact);
         }
+        if crates.is_none() || !may_stay {
+            let found = view_before().ask(|it| Ok(of_unreadable(it, &deltas, &edit, (before, after))))?;
+            if let Some(mut change_impact) = found {
+                note_unplanned(edits, planned, &mut change_impact);
+                return Ok(change_impact);
+            }
+        }
         let news = texts(edits, |it| it.new.clone());
         if !may_stay && crates.is_none() {
             // What the state after needs is computed while the state before is checked.
@@ -244,12 +251,13 @@ impl Rust {
             let mut impact = impact_of(it, &affected, &deltas, &edit, (&new, &following));
             let left =
                 further_builds::add_broken(it, &affected, (&edit, &names), in_further, (before, after), &mut impact);
-            impact.broken.retain(|broken| broken.at.build.is_none() || !uncompiled.has(it, &broken.at.place.file));
+            impact.broken.retain(|broken| broken.at.build.is_none() || uncompiled.missing().is_none());
             let without_tests = report_tests(it, &tests, &edit, Side::After, &mut impact);
             let [new, fixed] = [new, fixed].map(|it| it.into_iter().map(Diagnostic::from).collect());
             let coverage = Coverage { builds: it.environment.builds.names.clone(), ..it.coverage(true) };
             let mut change_impact = ChangeImpact { new, fixed, impact, coverage };
-            left.into_iter().chain(sent.missing()).for_each(|it| change_impact.lacks(it));
+            let left = left.into_iter().chain(sent.missing()).chain(uncompiled.missing());
+            left.for_each(|it| change_impact.lacks(it));
             let there = edit.news.iter().enumerate().filter(|it| !edit.deleted.contains(&it.0)).map(|it| &it.1.path);
             let elsewhere = &it.environment.compiled_elsewhere;
             let is_known = |it: &&Arc<str>| is_compiled(it) || elsewhere.contains(&***it);
