@@ -92,8 +92,10 @@ impl PlanCrates for Planner {
         if changed.is_empty() || self.workspaces.is_empty() {
             return None;
         }
-        let places: Vec<AbsPathBuf> = changed.iter().map(|it| self.root.join(&it.file)).collect();
-        let concerned: Vec<bool> = self.workspaces.iter().map(|it| places.iter().any(|at| is_around(it, at))).collect();
+        let concerns = |workspace: &ProjectWorkspace| {
+            changed.iter().any(|it| is_around(workspace, &self.root.join(&it.file), matters_to_dependents(&it.file)))
+        };
+        let concerned: Vec<bool> = self.workspaces.iter().map(concerns).collect();
         let planned = Mirror::make(&self.root, before, edits)
             .map_err(|error| format!("the manifests could not be copied: {error}"))
             .and_then(|mirror| self.ask(&mirror, edits, &concerned, deadline));
@@ -207,12 +209,17 @@ fn not_built(root: &AbsPath, cargo: &CargoWorkspace, known: Option<&CargoWorkspa
     Some(Missing::new(MissingCode::Manifest, relative(root, &cargo[package].manifest), detail))
 }
 
-/// Whether a file may decide about the packages of a workspace.
-fn is_around(workspace: &ProjectWorkspace, file: &AbsPath) -> bool {
+/// Whether a file may decide about the packages of a workspace, or about its path dependencies if these count.
+fn is_around(workspace: &ProjectWorkspace, file: &AbsPath, with_dependencies: bool) -> bool {
     cargo_of(workspace).is_some_and(|cargo| {
-        let mut local = cargo.packages().filter(|&it| cargo[it].is_local);
+        let mut local = cargo.packages().filter(|&it| cargo[it].is_local && (with_dependencies || cargo[it].is_member));
         file.starts_with(cargo.workspace_root()) || local.any(|it| file.starts_with(cargo[it].manifest.parent()))
     })
+}
+
+/// Whether a file is more than the root of an example, a test or a program, which no other package can use.
+fn matters_to_dependents(file: &str) -> bool {
+    !LANGUAGE.takes(file) || file.ends_with("lib.rs")
 }
 
 /// A copy of what Cargo reads, below a temporary directory, at the workspace's own path.
