@@ -155,7 +155,7 @@ pub(crate) fn of_unreadable(
     Some(change_impact)
 }
 
-/// A new error, of which no cause is known.
+/// A new error of the default build, of which no cause is known.
 fn broken_at(file: &File, error: &Finding) -> Broken {
     Broken {
         at: Affected {

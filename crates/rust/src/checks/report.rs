@@ -35,7 +35,6 @@ pub(crate) fn error_of(cx: &Context<'_>, source: &'static str, place: Place, cod
     }
 }
 
-/// A type that does not implement a trait.
 /// An argument that does not meet a bound: its type, and what is asked of it.
 pub(crate) struct Unmet {
     pub(crate) ty: String,

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use ra_ap_base_db::further_build;
 
 use super::affected::{AffectedSet, BodyRef, InFurtherBuild};
+use super::broken_at;
 use super::differ::differ;
 use super::doctests;
 use super::edit_context::{EditContext, Side};
@@ -212,16 +213,10 @@ fn in_build(
         }
         builds::name_at(cx.db, krate, id, error.place.start)
     };
-    let at = Affected {
-        text: symbols::line(file, &error.place),
-        symbol: error.symbol.clone(),
-        cause,
-        build: Some(build),
-        test: is_doctest || symbols::is_test_at(file, error.place.start),
-        place: error.place.clone(),
-    };
-    let code = Some(error.code.name().to_owned()).filter(|it| !it.is_empty());
-    Some(Broken { at, code, reason: error.message.clone(), follows: false })
+    let mut broken = broken_at(file, error);
+    broken.at.test |= is_doctest;
+    (broken.at.cause, broken.at.build) = (cause, Some(build));
+    Some(broken)
 }
 
 fn is_of_name(it: char) -> bool {
