@@ -181,6 +181,11 @@ fn a_change_breaks_doctests() {
     assert_eq!(places(&reply["impact"]["broken"]), ["src/plain.rs:2:11 doctest"], "{reply}");
     let reply = edit_of("README.md", "doct::sum(3, 4)", "doct::sum(3)");
     assert_eq!(places(&reply["impact"]["broken"]), ["README.md:4:13 doctest"], "{reply}");
+    // A doctest stays, and rustdoc reads it for the first time.
+    let off = "/// ```\n/// doct::summ(1, 2);\n/// ```\n#[cfg(any())]\npub fn off() {}\n";
+    server.home.write("src/plain.rs", off);
+    let reply = edit_of("src/plain.rs", "#[cfg(any())]\n", "");
+    assert_eq!(places(&reply["impact"]["broken"]), ["src/plain.rs:2:11 doctest"], "{reply}");
     // Doctests that reach what changes are affected tests.
     server.wait_for(|it| {
         let tests = places(&edit(it, "    a + b\n", "    b + a\n")["impact"]["tests"]).join(" ");

@@ -660,6 +660,20 @@ fn what_is_left_to_tests_is_gone_elsewhere_whatever_else_changes() {
 }
 
 #[test]
+fn calls_that_a_new_member_takes_from_traits_and_behind_references_are_judged() {
+    let text = "pub trait Size {\n    fn size(&self) -> usize;\n}\npub struct Bag(pub Vec<u8>);\npub struct Other;\n\
+                impl Size for Bag {\n    fn size(&self) -> usize {\n        self.0.len()\n    }\n}\n\
+                impl Size for Other {\n    fn size(&self) -> usize {\n        0\n    }\n}\n\
+                impl std::ops::Deref for Bag {\n    type Target = Vec<u8>;\n    fn deref(&self) -> &Vec<u8> {\n        &self.0\n    }\n}\n\
+                pub fn bag() -> Bag {\n    Bag(Vec::new())\n}\n\
+                pub fn one() -> usize {\n    bag().size()\n}\npub fn two() -> usize {\n    bag().len()\n}\n\
+                pub fn three() -> usize {\n    vec![1].len() + Size::size(&bag()) + Other.size()\n}\n// END\n";
+    let members = "impl Bag {\n    pub fn size(&self) -> u8 {\n        0\n    }\n    pub fn len(&self) -> u8 {\n        0\n    }\n}\n";
+    assert_eq!(broken_lines(text, "// END\n", members), ["26 E0308", "29 E0308"]);
+    assert_eq!(broken_lines(text, "// END\n", &members.replace("u8", "usize")), Vec::<String>::new());
+}
+
+#[test]
 fn test_data_that_no_crate_takes_is_no_reason_for_doubt() {
     let deep = format!("fn f() {{ {}{} }}\n", "(".repeat(20_000), ")".repeat(20_000));
     let server = Server::on(&[

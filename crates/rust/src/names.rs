@@ -14,6 +14,7 @@ pub(crate) mod root_imports;
 pub(crate) mod textual_scope;
 
 use std::cell::{Cell, OnceCell};
+use std::iter;
 
 use ra_ap_cfg::CfgOptions;
 use ra_ap_hir::{
@@ -32,8 +33,8 @@ use self::instances::{canonical, twins};
 use crate::bounds;
 use crate::syntax::attributes::cfg_condition;
 use crate::syntax::is_read_by_tools;
-use crate::syntax::positions::{text_size, tokens_at};
-use semdex_model::Role;
+use crate::syntax::positions::{span, text_size, tokens_at};
+use semdex_model::{Role, Span};
 use semdex_text::words::words;
 
 /// The meaning of one occurrence of a name.
@@ -318,8 +319,15 @@ impl<'a, 'db> Reader<'a, 'db> {
     }
 
     /// All names of the file, in the order of its text.
-    pub(crate) fn read_all(&self, mut visit: impl FnMut(usize, Resolution<'db>)) {
-        for token in self.tree.descendants_with_tokens().filter_map(|it| it.into_token()) {
+    pub(crate) fn read_all(&self, visit: impl FnMut(usize, Resolution<'db>)) {
+        self.read_within(span(self.tree.text_range()), visit);
+    }
+
+    /// The names of the tokens in a part of the file.
+    pub(crate) fn read_within(&self, part: Span, mut visit: impl FnMut(usize, Resolution<'db>)) {
+        let first = self.tree.token_at_offset(text_size(part.start)).right_biased();
+        let tokens = iter::successors(first, SyntaxToken::next_token);
+        for token in tokens.take_while(|it| usize::from(it.text_range().end()) <= part.end) {
             let start = usize::from(token.text_range().start());
             let text = token.text();
             if token.kind() == SyntaxKind::STRING {

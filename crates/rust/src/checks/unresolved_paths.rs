@@ -13,7 +13,7 @@ use super::closed::{self, Closed, module_of};
 use super::{report, unresolved};
 use crate::ENGINE;
 use crate::finding::Finding;
-use crate::index::file_names::StoredResolution;
+use crate::index::file_names::{Names, StoredResolution};
 use crate::names::definitions::plain_name;
 use crate::names::{Reader, Resolution, UnresolvedReason, instances};
 use crate::syntax::positions;
@@ -21,22 +21,37 @@ use crate::syntax::positions::span;
 use crate::usages::names_now;
 use crate::view::Context;
 use semdex_engine::files::File;
+use semdex_model::Span;
 
 pub(crate) fn unresolved_paths(cx: &Context<'_>, file: &Arc<File>, id: FileId) -> Vec<Finding> {
+    // The index has the names of all crates.
+    let names = (!instances::is_any_pinned()).then(|| names_now(cx, id));
+    within(cx, file, id, names, Span::new(0, file.text.len()))
+}
+
+/// Those of a part of a file.
+pub(crate) fn unresolved_paths_within(cx: &Context<'_>, file: &Arc<File>, id: FileId, part: Span) -> Vec<Finding> {
+    let known = cx.index.names(id).filter(|it| it.is_complete() && !instances::is_any_pinned());
+    within(cx, file, id, known, part)
+}
+
+fn within(cx: &Context<'_>, file: &Arc<File>, id: FileId, known: Option<Arc<Names>>, part: Span) -> Vec<Finding> {
     let is_missed = |it| matches!(it, UnresolvedReason::UnknownType | UnresolvedReason::MacroInput);
-    let places: Vec<usize> = if instances::is_any_pinned() {
-        // The index has the names of all crates.
-        let mut places = Vec::new();
-        Reader::new(&cx.sema, id).read_all(|at, it| {
-            if matches!(it, Resolution::Unresolved(why) if is_missed(why)) {
-                places.push(at);
-            }
-        });
-        places
-    } else {
-        let names = names_now(cx, id);
-        let missed = names.within(0, file.text.len());
-        missed.filter(|it| matches!(it.1, StoredResolution::Unresolved(why) if is_missed(why))).map(|it| it.0).collect()
+    let places: Vec<usize> = match known {
+        Some(names) => {
+            let missed = names.within(part.start, part.end);
+            let missed = missed.filter(|it| matches!(it.1, StoredResolution::Unresolved(why) if is_missed(why)));
+            missed.map(|it| it.0).collect()
+        }
+        None => {
+            let mut places = Vec::new();
+            Reader::new(&cx.sema, id).read_within(part, |at, it| {
+                if matches!(it, Resolution::Unresolved(why) if is_missed(why)) {
+                    places.push(at);
+                }
+            });
+            places
+        }
     };
     places.into_iter().filter_map(|it| error_at(cx, file, id, it)).collect()
 }

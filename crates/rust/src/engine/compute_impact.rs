@@ -127,9 +127,9 @@ impl Rust {
         })?;
         let deltas = edit.deltas();
         let names = renamed_names(&deltas);
-        let new_doctests = self.files_with_new_doctests(&texts(edits, |it| it.new.clone()));
+        let changed_doctests = self.changed_doctests(&texts(edits, |it| it.new.clone()));
         if crates.is_none()
-            && new_doctests.is_empty()
+            && changed_doctests.is_empty()
             && let Some(mut change_impact) = view_before().ask(|it| Ok(of_layout(it, &deltas, &edit)))?
         {
             crate_scopes::unjudged(&edit).into_iter().for_each(|it| change_impact.lacks(it));
@@ -149,14 +149,14 @@ impl Rust {
             *tried = self.try_in_shadow(&news);
         }
         let view_before = || self.view(before.clone()).with(&stumbles);
-        let (mut affected, missed, earlier_blocks, imports, tests, modules, in_further) = view_before().ask(|it| {
+        let (mut affected, missed, earlier_blocks, imports, tests, modules, at_stake) = view_before().ask(|it| {
             let missed = fixed_names::missed_before(it, &edit, &deltas);
             let affected = find_affected::affected_set(it, &edit, &deltas, &missed);
             let mut blocks = misfits_of(it, &affected, &edit, Side::Before);
             blocks.extend(derives::refused_derives(it, &deltas, &edit, Side::Before));
             blocks.extend(compared_heads::errors_of_heads(it, &affected, &edit, Side::Before));
             let imports = imports_at_stake(it, &edit);
-            let in_further = further_builds::before(it, &affected, &edit, &new_doctests);
+            let at_stake = further_builds::at_stake(it, &affected, &edit, changed_doctests.clone());
             blocks.extend(imports.values().flatten().cloned());
             blocks.extend(errors_of_moved(it, &edit));
             blocks.extend(edit.olds.iter().flat_map(|file| report::syntax_errors_of(it, file)));
@@ -168,7 +168,7 @@ impl Rust {
                 imports,
                 reaching::tests_reaching(it, &deltas, &edit),
                 modules::modules_at_stake(it, &deltas, &edit),
-                in_further,
+                at_stake,
             ))
         })?;
         let reached = started.elapsed();
@@ -176,6 +176,7 @@ impl Rust {
         affected.bodies_by_ref.sort_by_key(|it| !it.edited);
         affected.bodies_by_ref.truncate(MAX_BODIES);
         let errors_before = errors_of(&affected, Side::Before, view_before)?;
+        let mut in_further = further_builds::Compared::before(at_stake, view_before)?;
         let mut crates_before = CrateGraphBuilder::default();
         let mut errors_of_files = ErrorsOfFiles::default();
         let mut changes = view_before().ask(|it| Ok(crate_scopes::changed_scopes(it, &edit)))?;
@@ -209,6 +210,7 @@ impl Rust {
         let mut earlier = errors_before.of_first(checked);
         earlier.extend(earlier_blocks);
         let mut later = errors_after.of_first(checked);
+        in_further.check_after(&edit, view_after)?;
         let inferred = started.elapsed();
         let mut change_impact = self.view_of(after, here).with(&stumbles).ask(|it| {
             if matches!(here, Tried::Here(_)) && !modules::are_there(it.db, &modules) {

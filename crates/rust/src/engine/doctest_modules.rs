@@ -12,6 +12,7 @@ use ra_ap_vfs::file_set::FileSet;
 use super::Rust;
 use super::doctest_texts::Key;
 use crate::LANGUAGE;
+use crate::impact::doctests::DoctestNames;
 use crate::load::doctest_crates::libraries;
 use crate::syntax::doctests::{Doctests, included_docs};
 use crate::view::doctest_files::{DoctestFile, DoctestFiles};
@@ -111,13 +112,19 @@ impl Rust {
         self.doctests.included.values().any(|it| it.contains(name))
     }
 
-    /// The files with other doctests after these changes.
-    pub(crate) fn files_with_new_doctests(&self, changes: &[(Arc<str>, Option<Arc<str>>)]) -> BTreeSet<Arc<str>> {
-        let changed = self.doctests_after(changes).into_iter().filter(|(key, after)| {
-            let known = self.doctests.files.get(key).map(|it| &*it.text.text);
-            known != after.as_ref().map(|it| it.text.as_str())
-        });
-        changed.map(|it| it.0.1).collect()
+    /// The doctests that these changes add or remove, by the names of their functions.
+    pub(crate) fn changed_doctests(&self, changes: &[(Arc<str>, Option<Arc<str>>)]) -> DoctestNames {
+        let mut changed = DoctestNames::new();
+        for (key, after) in self.doctests_after(changes) {
+            let [before, after] =
+                [self.doctests.files.get(&key).map(|it| &*it.doctests), after.as_ref()].map(|it| -> BTreeSet<&str> {
+                    it.iter().flat_map(|it| it.tests.iter().map(|test| it.name_of(test))).collect()
+                });
+            let differing = before.symmetric_difference(&after).map(|it| (*it).to_owned());
+            changed.entry(key.1).or_default().extend(differing);
+        }
+        changed.retain(|_, names| !names.is_empty());
+        changed
     }
 
     /// The source roots of the modules, one for each library.

@@ -3,122 +3,147 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ra_ap_ide_db::defs::Definition;
 
 use super::affected::AffectedSet;
 use super::edit_context::EditContext;
+use super::on_cores::check_all;
 use crate::LANGUAGE;
 use crate::checks::errors;
 use crate::checks::excluded::Excluded;
-use crate::checks::unresolved_paths::unresolved_paths;
+use crate::checks::unresolved_paths::unresolved_paths_within;
 use crate::finding::Finding;
 use crate::finding::code::Code;
 use crate::names::builds::DOCTEST;
 use crate::resolve::at;
 use crate::syntax::doctests::Doctest;
-use crate::view::Context;
 use crate::view::doctest_files::DoctestFile;
-use semdex_engine::RenamedNames;
+use crate::view::{Context, View};
+use semdex_engine::{RenamedNames, Result};
 use semdex_model::{Missing, MissingCode, Span};
 
 /// The time limit for checking doctests before a change, and again after it.
 const MOST_TIME: Duration = Duration::from_secs(5);
 
-/// The doctests that a change may break, and the errors in them before it.
+/// The doctests of each file, by the names of their functions.
+pub(crate) type DoctestNames = BTreeMap<Arc<str>, BTreeSet<String>>;
+
+/// The doctests that a change may break, and the errors in them on both sides of it.
 #[derive(Debug, Default)]
-pub(crate) struct Checked {
-    wanted: Wanted,
-    errors: Vec<Finding>,
+pub(crate) struct Compared {
+    at_stake: DoctestNames,
+    earlier: Vec<Finding>,
+    later: Vec<Finding>,
     /// How many were not checked.
     left: usize,
 }
 
-/// The numbers of the doctests of each file. `None`: all, because the change changes some of them.
-type Wanted = BTreeMap<Arc<str>, Option<BTreeSet<usize>>>;
-
-/// The doctests that a change may break. `new`: the files whose doctests it changes.
-pub(crate) fn before(cx: &Context<'_>, affected: &AffectedSet<'_>, new: &BTreeSet<Arc<str>>) -> Checked {
-    let mut checked = Checked::default();
+/// The doctests that a change may break. `changed`: those that it adds or removes.
+pub(crate) fn at_stake(cx: &Context<'_>, affected: &AffectedSet<'_>, mut changed: DoctestNames) -> DoctestNames {
     for it in affected.changed_symbols.iter().flat_map(|it| &it.further).filter(|it| it.build == DOCTEST) {
         for of in cx.environment.doctests.of_file(it.at.id) {
-            let Some(test) = of.test_around(it.at.at.start) else { continue };
-            let number = of.doctests.tests.iter().position(|it| *it == test);
-            let wanted = checked.wanted.entry(of.name.clone()).or_insert_with(|| Some(BTreeSet::new()));
-            wanted.iter_mut().for_each(|it| it.extend(number));
+            let test = of.test_around(it.at.at.start);
+            let named = test.map(|it| of.doctests.name_of(&it).to_owned());
+            changed.entry(of.name.clone()).or_default().extend(named);
         }
     }
-    checked.wanted.extend(new.iter().map(|it| (it.clone(), None)));
-    (checked.errors, checked.left) = errors_of(cx, &checked.wanted);
-    checked
+    changed
 }
 
-/// The errors in doctests after the change that were not there before, and what was not checked.
-pub(crate) fn after(
+impl Compared {
+    /// Checks them in the state before.
+    pub(crate) fn before(at_stake: DoctestNames, view: impl Fn() -> View) -> Result<Compared> {
+        let (earlier, left) = errors_of(&at_stake, view, |_, _| false)?;
+        Ok(Compared { at_stake, earlier, later: Vec::new(), left })
+    }
+
+    /// Checks them in the state after.
+    pub(crate) fn check_after(&mut self, edit: &EditContext, view: impl Fn() -> View) -> Result<()> {
+        let (later, left) = errors_of(&self.at_stake, view, |file, at| {
+            let index = edit.news.iter().position(|it| it.path == *file);
+            index.is_some_and(|index| edit.is_switched_on(index, Span::new(at, at)))
+        })?;
+        (self.later, self.left) = (later, left.max(self.left));
+        Ok(())
+    }
+
+    /// The errors after the change that were not there before.
+    pub(crate) fn new_errors(&self, edit: &EditContext, names: &RenamedNames) -> Vec<Finding> {
+        // An error is the same if it is at the same place, or says the same in a doctest that was edited.
+        let mut known: Vec<(Option<usize>, &Finding)> =
+            self.earlier.iter().map(|it| (edit.moved(&it.place.file, it.place.start), it)).collect();
+        let said = |it: &Finding| names.written_in(&it.message).into_owned();
+        let mut new = Vec::new();
+        for it in &self.later {
+            let is_like = |other: &Finding| other.place.file == it.place.file && other.code == it.code;
+            let at_place = known.iter().position(|(at, other)| is_like(other) && *at == Some(it.place.start));
+            let by_message = || known.iter().position(|(_, other)| is_like(other) && said(other) == said(it));
+            match at_place.or_else(by_message) {
+                Some(same) => drop(known.swap_remove(same)),
+                None => new.push(it.clone()),
+            }
+        }
+        new
+    }
+
+    /// What could not be checked.
+    pub(crate) fn missing(&self) -> Option<Missing> {
+        let left = self.left;
+        (left > 0).then(|| {
+            let detail = format!("{left} doctests name what changed and were not checked: there was no time");
+            Missing::new(MissingCode::TooMany, LANGUAGE.name, detail)
+        })
+    }
+}
+
+/// The errors in these doctests, and in those whose file and start are `also` such, and how many were not checked.
+fn errors_of(
+    names: &DoctestNames,
+    view: impl Fn() -> View,
+    also: impl Fn(&Arc<str>, usize) -> bool,
+) -> Result<(Vec<Finding>, usize)> {
+    let tests = view().ask(|it| Ok(compiled_tests(it, names, also)))?;
+    let checked = check_all(&tests, MOST_TIME, view, |cx, (of, test)| {
+        let paths = unresolved_paths_within(cx, &of.text, of.module, test.span);
+        let mut errors: Vec<Finding> =
+            errors_in(cx, of, test).into_iter().chain(paths).filter(Finding::is_error).collect();
+        errors.sort();
+        // A name is reported once.
+        errors.dedup_by(|a, b| a.place == b.place);
+        errors.into_iter().filter_map(|it| located(cx, of, it)).collect()
+    })?;
+    let left = tests.len() - checked.checked;
+    Ok((checked.all(), left))
+}
+
+/// The doctests that rustdoc compiles, of those of which the errors are asked for.
+fn compiled_tests(
     cx: &Context<'_>,
-    checked: &Checked,
-    edit: &EditContext,
-    names: &RenamedNames,
-) -> (Vec<Finding>, Option<Missing>) {
-    let (later, left) = errors_of(cx, &checked.wanted);
-    // An error is the same if it is at the same place, or says the same in a doctest that was edited.
-    let mut known: Vec<(Option<usize>, &Finding)> =
-        checked.errors.iter().map(|it| (edit.moved(&it.place.file, it.place.start), it)).collect();
-    let said = |it: &Finding| names.written_in(&it.message).into_owned();
-    let mut new = Vec::new();
-    for it in later {
-        let is_like = |other: &Finding| other.place.file == it.place.file && other.code == it.code;
-        let at_place = known.iter().position(|(at, other)| is_like(other) && *at == Some(it.place.start));
-        let by_message = || known.iter().position(|(_, other)| is_like(other) && said(other) == said(&it));
-        match at_place.or_else(by_message) {
-            Some(same) => drop(known.swap_remove(same)),
-            None => new.push(it),
-        }
-    }
-    let left = left.max(checked.left);
-    let missing = (left > 0).then(|| {
-        let detail = format!("{left} doctests name what changed and were not checked: there was no time");
-        Missing::new(MissingCode::TooMany, LANGUAGE.name, detail)
-    });
-    (new, missing)
-}
-
-/// The errors in these doctests, and how many were not checked.
-fn errors_of(cx: &Context<'_>, wanted: &Wanted) -> (Vec<Finding>, usize) {
-    let until = Instant::now() + MOST_TIME;
-    let (mut found, mut left) = (Vec::new(), 0);
-    for of in cx.environment.doctests.iter().filter(|it| wanted.contains_key(&it.name)) {
-        if !cx.compiles_doctests(of) {
+    names: &DoctestNames,
+    also: impl Fn(&Arc<str>, usize) -> bool,
+) -> Vec<(Arc<DoctestFile>, Doctest)> {
+    let mut found = Vec::new();
+    for of in cx.doctests() {
+        let named = names.get(&of.name);
+        let is_asked = |test: &Doctest, at: usize| {
+            named.is_some_and(|it| it.contains(of.doctests.name_of(test))) || also(&of.name, at)
+        };
+        let tests = of.doctests.tests.iter().filter(|it| !it.must_fail);
+        let asked = tests.filter_map(|test| Some((test, of.doctests.start_of(test)?)));
+        let asked: Vec<(&Doctest, usize)> = asked.filter(|(test, at)| is_asked(test, *at)).collect();
+        if asked.is_empty() {
             continue;
         }
-        let paths = unresolved_paths(cx, &of.text, of.module);
         // rustdoc reads no docs of what a condition leaves out.
         let library = cx.sema.file_to_module_def(of.module).map(|it| it.krate(cx.db).into());
         let is_code = cx.file_id(&of.name).filter(|it| cx.sema.file_to_module_def(*it).is_some());
         let excluded = is_code.zip(library).map(|(id, library)| Excluded::from_crates(cx, id, &[library]));
-        let is_compiled = |it: &Finding| excluded.as_ref().is_none_or(|excluded| !excluded.has(it.place.start));
-        let in_test = |test: &Doctest| {
-            let span = test.span;
-            move |it: &&Finding| span.contains(it.place.start)
-        };
-        let tests = of.doctests.tests.iter().enumerate();
-        let numbers = wanted.get(&of.name).and_then(Option::as_ref);
-        let is_wanted = |number: usize| numbers.is_none_or(|it| it.contains(&number));
-        for (_, test) in tests.filter(|it| is_wanted(it.0) && !it.1.must_fail) {
-            if Instant::now() > until {
-                left += 1;
-                continue;
-            }
-            let errors = errors_in(cx, of, test).into_iter().chain(paths.iter().filter(in_test(test)).cloned());
-            let mut errors: Vec<Finding> = errors.filter(Finding::is_error).collect();
-            errors.sort();
-            // A name is reported once.
-            errors.dedup_by(|a, b| a.place == b.place);
-            found.extend(errors.into_iter().filter_map(|it| located(cx, of, it)).filter(is_compiled));
-        }
+        let compiled = asked.into_iter().filter(|it| excluded.as_ref().is_none_or(|excluded| !excluded.has(it.1)));
+        found.extend(compiled.map(|it| (of.clone(), *it.0)));
     }
-    (found, left)
+    found
 }
 
 fn errors_in(cx: &Context<'_>, of: &DoctestFile, test: &Doctest) -> Vec<Finding> {

@@ -18,8 +18,8 @@ use super::fixed_names::Missed;
 use super::impls::shape_at;
 use super::unresolved_names::bodies_with_other_imports;
 use super::{
-    arity, compared_heads, declared, dyn_traits, helper_attributes, holders, macros, reexports, sizes, switched_on,
-    unused, wellformed,
+    arity, compared_heads, declared, dyn_traits, helper_attributes, holders, macros, reexports, shadowed, sizes,
+    switched_on, unused, wellformed,
 };
 use crate::checks::expansions::MAX_MACROS;
 use crate::checks::{ambiguous_globs, anchors, derive_expansion, errors};
@@ -55,6 +55,7 @@ pub(crate) fn affected_set<'a>(
     for changed_symbol in affected.changed_symbols.iter().filter(|it| it.is_itself || it.delta.is_some()) {
         macros::follow_macros(cx, changed_symbol, &changed_symbol.in_macros, MAX_MACROS, &mut bodies_by_ref);
     }
+    shadowed::add_bodies(cx, edit, deltas, &mut bodies_by_ref);
     bodies_by_ref.extend(changed_expansions(cx, edit, deltas, &affected.changed_symbols));
     for (index, delta) in deltas {
         follow_traits(cx, &edit.olds[*index], delta, &mut affected, &mut bodies_by_ref);
@@ -195,8 +196,9 @@ fn changed_symbols<'db, 'a>(
         let file = &edit.olds[*index];
         let Some(id) = cx.file_id(&file.path) else { continue };
         let Some(item) = delta.before else {
-            // A new member may break code that names its parent: a literal, a pattern, an implementation.
-            for parent in delta.after.into_iter().flat_map(|it| with_siblings(&cx.sema, file, id, it)) {
+            // A new field or variant may break code that names its type: a literal, a pattern.
+            let part = delta.after.filter(|it| matches!(it.kind, SymbolKind::Field | SymbolKind::Variant));
+            for parent in part.into_iter().flat_map(|it| with_siblings(&cx.sema, file, id, it)) {
                 add(Some(edited), parent, false, Vec::new());
             }
             continue;

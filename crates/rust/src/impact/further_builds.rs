@@ -3,15 +3,16 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ra_ap_base_db::further_build;
 
 use super::affected::{AffectedSet, BodyRef, InFurtherBuild};
 use super::broken_at;
 use super::differ::differ;
-use super::doctests;
+use super::doctests::{self, DoctestNames};
 use super::edit_context::{EditContext, Side};
+use super::on_cores::check_all;
 use crate::LANGUAGE;
 use crate::checks::{anchors, errors};
 use crate::finding::Finding;
@@ -19,9 +20,9 @@ use crate::finding::code::Code;
 use crate::names::builds::DOCTEST;
 use crate::names::{Resolution, all_instances, builds, instances};
 use crate::resolve::{at, symbols};
-use crate::view::Context;
-use semdex_engine::RenamedNames;
+use crate::view::{Context, View};
 use semdex_engine::files::Files;
+use semdex_engine::{RenamedNames, Result};
 use semdex_model::{Affected, Broken, ChangeKind, Impact, Missing, MissingCode, Role, Span};
 use semdex_text::words::words;
 
@@ -38,30 +39,38 @@ struct Body {
     build: Option<String>,
 }
 
+/// What a change may break in further builds.
+#[derive(Debug)]
+pub(crate) struct AtStake {
+    bodies: Vec<Body>,
+    doctests: DoctestNames,
+}
+
 /// What is compared in further builds.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Compared {
     /// Those that were checked.
     bodies: Vec<Body>,
     /// How many there are.
     all: usize,
-    errors: Vec<InBuild>,
-    doctests: doctests::Checked,
+    earlier: Vec<InBuild>,
+    later: Vec<InBuild>,
+    doctests: doctests::Compared,
 }
 
 /// An error with the name of its build.
 type InBuild = (String, Finding);
 
-/// What a change may break there, and the errors before it.
-pub(crate) fn before(
+/// `doctests`: those that the change adds or removes.
+pub(crate) fn at_stake(
     cx: &Context<'_>,
     affected: &AffectedSet<'_>,
     edit: &EditContext,
-    new_doctests: &BTreeSet<Arc<str>>,
-) -> Compared {
-    let doctests = doctests::before(cx, affected, new_doctests);
+    doctests: DoctestNames,
+) -> AtStake {
+    let doctests = doctests::at_stake(cx, affected, doctests);
     if cx.environment.builds.names.is_empty() {
-        return Compared { doctests, ..Compared::default() };
+        return AtStake { bodies: Vec::new(), doctests };
     }
     let mut bodies: BTreeSet<Body> = BTreeSet::new();
     let further = affected.changed_symbols.iter().flat_map(|it| &it.further);
@@ -76,40 +85,53 @@ pub(crate) fn before(
     for BodyRef { file, before, after, .. } in affected.bodies_by_ref.iter().filter(|it| it.edited) {
         bodies.insert(Body { file: file.clone(), before: *before, after: *after, build: None });
     }
-    let mut bodies: Vec<Body> = bodies.into_iter().collect();
-    let all = bodies.len();
-    let errors = errors_of(cx, &mut bodies, Side::Before);
-    Compared { bodies, all, errors, doctests }
+    AtStake { bodies: bodies.into_iter().collect(), doctests }
+}
+
+impl Compared {
+    /// Checks what is at stake in the state before.
+    pub(crate) fn before(AtStake { mut bodies, doctests }: AtStake, view: impl Fn() -> View) -> Result<Compared> {
+        let all = bodies.len();
+        let earlier = errors_of(&mut bodies, Side::Before, &view)?;
+        let doctests = doctests::Compared::before(doctests, view)?;
+        Ok(Compared { bodies, all, earlier, later: Vec::new(), doctests })
+    }
+
+    /// Checks it in the state after.
+    pub(crate) fn check_after(&mut self, edit: &EditContext, view: impl Fn() -> View) -> Result<()> {
+        self.later = errors_of(&mut self.bodies, Side::After, &view)?;
+        self.doctests.check_after(edit, view)
+    }
 }
 
 /// The errors in these bodies. Those for which there is no time are removed.
-fn errors_of(cx: &Context<'_>, bodies: &mut Vec<Body>, side: Side) -> Vec<InBuild> {
-    let until = Instant::now() + MOST_TIME;
+fn errors_of(bodies: &mut Vec<Body>, side: Side, view: impl Fn() -> View) -> Result<Vec<InBuild>> {
+    let checked = check_all(bodies, MOST_TIME, view, |cx, body| errors_in(cx, body, side))?;
+    bodies.truncate(checked.checked);
+    Ok(checked.all())
+}
+
+fn errors_in(cx: &Context<'_>, body: &Body, side: Side) -> Vec<InBuild> {
     let mut found = Vec::new();
-    let mut checked = 0;
-    for body in bodies.iter().take_while(|_| Instant::now() < until) {
-        checked += 1;
-        let at = match side {
-            Side::Before => body.before,
-            Side::After => body.after,
-        };
-        let Some((at, id)) = at.zip(cx.file_id(&body.file)) else { continue };
-        if body.build.is_none() && at::definition_at(&cx.sema, id, at).is_some() {
+    let at = match side {
+        Side::Before => body.before,
+        Side::After => body.after,
+    };
+    let Some((at, id)) = at.zip(cx.file_id(&body.file)) else { return found };
+    if body.build.is_none() && at::definition_at(&cx.sema, id, at).is_some() {
+        return found;
+    }
+    for &krate in instances::further_owners(cx.db, id).iter() {
+        let name = further_build(cx.db, krate).map_or("", |it| it.as_str());
+        if body.build.as_ref().is_some_and(|it| it != name) {
             continue;
         }
-        for &krate in instances::further_owners(cx.db, id).iter() {
-            let name = further_build(cx.db, krate).map_or("", |it| it.as_str());
-            if body.build.as_ref().is_some_and(|it| it != name) {
-                continue;
-            }
-            let errors = cx.in_instance(id, krate, |cx| {
-                let bodies = anchors::bodies_at(cx, &body.file, at).into_iter();
-                bodies.flat_map(|it| errors::errors_in(cx, it, true)).collect::<Vec<_>>()
-            });
-            found.extend(errors.into_iter().map(|it| (name.to_owned(), it)));
-        }
+        let errors = cx.in_instance(id, krate, |cx| {
+            let bodies = anchors::bodies_at(cx, &body.file, at).into_iter();
+            bodies.flat_map(|it| errors::errors_in(cx, it, true)).collect::<Vec<_>>()
+        });
+        found.extend(errors.into_iter().map(|it| (name.to_owned(), it)));
     }
-    bodies.truncate(checked);
     found
 }
 
@@ -119,12 +141,11 @@ pub(crate) fn add_broken(
     cx: &Context<'_>,
     affected: &AffectedSet<'_>,
     (edit, renamed): (&EditContext, &RenamedNames),
-    mut compared: Compared,
+    compared: Compared,
     (before, after): (&Files, &Files),
     impact: &mut Impact,
 ) -> Vec<Missing> {
-    let later = errors_of(cx, &mut compared.bodies, Side::After);
-    let names: BTreeSet<&String> = compared.errors.iter().chain(&later).map(|it| &it.0).collect();
+    let names: BTreeSet<&String> = compared.earlier.iter().chain(&compared.later).map(|it| &it.0).collect();
     let of = |all: &[InBuild], name: &str| -> Vec<Finding> {
         let mut of: Vec<Finding> = all.iter().filter(|it| it.0 == name).map(|it| it.1.clone()).collect();
         of.sort();
@@ -133,11 +154,11 @@ pub(crate) fn add_broken(
     };
     let mut new: Vec<InBuild> = Vec::new();
     for name in names {
-        let (earlier, later) = (of(&compared.errors, name), of(&later, name));
+        let (earlier, later) = (of(&compared.earlier, name), of(&compared.later, name));
         let (of_build, _) = differ(&earlier, &later, (before, after), edit, renamed);
         new.extend(of_build.into_iter().filter(Finding::is_error).map(|it| (name.clone(), it)));
     }
-    let (in_doctests, unchecked_doctests) = doctests::after(cx, &compared.doctests, edit, renamed);
+    let in_doctests = compared.doctests.new_errors(edit, renamed);
     new.extend(in_doctests.into_iter().map(|it| (DOCTEST.to_owned(), it)));
     let lines: HashSet<(String, usize)> = new.iter().map(|it| (it.1.place.file.clone(), it.1.place.line)).collect();
     let known: HashSet<(String, usize)> =
@@ -183,7 +204,7 @@ pub(crate) fn add_broken(
         );
         Missing::new(MissingCode::TooMany, LANGUAGE.name, detail)
     });
-    unchecked_bodies.into_iter().chain(unchecked_doctests).collect()
+    unchecked_bodies.into_iter().chain(compared.doctests.missing()).collect()
 }
 
 /// A new error as a broken place.

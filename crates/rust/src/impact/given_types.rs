@@ -1,8 +1,9 @@
 //! Types that implementations give for associated types and that no longer meet the trait's bounds: `type Error =
 //! Failure;` for a `Failure` that is no longer an error.
 
-use ra_ap_hir::{AssocItem, HirDisplay as _, Impl, Trait};
-use ra_ap_ide_db::defs::Definition;
+use std::collections::HashSet;
+
+use ra_ap_hir::{Adt, AssocItem, HirDisplay as _, Impl, Trait};
 use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, SyntaxToken, ast};
 
@@ -10,14 +11,14 @@ use super::affected::AffectedSet;
 use super::edit_context::EditContext;
 use super::findings::Findings;
 use super::wellformed;
+use crate::LANGUAGE;
 use crate::checks::bounds::lacks_bounds;
 use crate::checks::report::{self, Unmet};
 use crate::finding::code::Code;
 use crate::syntax::positions;
 use crate::syntax::positions::span;
-use crate::usages;
 use crate::view::Context;
-use semdex_model::{Role, Span};
+use semdex_model::{Role, Span, SymbolKind};
 
 pub(crate) fn unfit_types(cx: &Context<'_>, affected: &AffectedSet<'_>, edit: &EditContext, out: &mut Findings<'_>) {
     let mut blocks: Vec<(String, Span)> = Vec::new();
@@ -27,21 +28,42 @@ pub(crate) fn unfit_types(cx: &Context<'_>, affected: &AffectedSet<'_>, edit: &E
             token.into_iter().for_each(|it| unfit_type(cx, &it, &changed_symbol.lost, out, &mut blocks));
         }
     }
+    let mut unresolved: HashSet<Adt> = HashSet::new();
     for error in out.of(Code::E0405) {
         let token = cx.file_id(&error.place.file).and_then(|id| positions::token(&cx.sema, id, error.place.start));
         let block = token.and_then(|it| it.parent_ancestors().find_map(ast::Impl::cast));
         let lost = block.and_then(|it| cx.sema.to_def(&it)).filter(|it| it.trait_(cx.db).is_none());
-        let adt = lost.and_then(|it| it.self_ty(cx.db).as_adt()).map(Definition::Adt);
-        for it in adt.into_iter().flat_map(|it| usages::find(cx, &[it])).flat_map(|it| it.items) {
-            let token = positions::token(&cx.sema, it.id, it.at.start).filter(|_| it.role == Role::Type);
-            token.into_iter().for_each(|it| unfit_type(cx, &it, &[], out, &mut blocks));
-        }
+        unresolved.extend(lost.and_then(|it| it.self_ty(cx.db).as_adt()));
+    }
+    for token in given_types(cx, &unresolved) {
+        unfit_type(cx, &token, &[], out, &mut blocks);
     }
     // The compiler does not know such a type, and reports nothing else about its uses.
     out.forget(|it| {
         let is_there = |of: &(String, Span)| of.0 == it.place.file && of.1.contains(it.place.start);
         it.is(Code::E0277) && it.rule.is_of_bodies() && blocks.iter().any(is_there)
     });
+}
+
+/// The last tokens of what implementations give for associated types, where it is one of these types.
+fn given_types(cx: &Context<'_>, types: &HashSet<Adt>) -> Vec<SyntaxToken> {
+    let mut found = Vec::new();
+    for file in cx.files.of(LANGUAGE).filter(|_| !types.is_empty()) {
+        let mut aliases = Vec::new();
+        file.outline().walk(&mut |it| {
+            let members = it.children.iter().filter(|_| it.kind == SymbolKind::Impl);
+            aliases.extend(members.filter(|it| it.kind == SymbolKind::Type).map(|it| it.name_span.start));
+        });
+        let Some(id) = cx.file_id(&file.path).filter(|_| !aliases.is_empty()) else { continue };
+        for at in aliases {
+            let name = positions::token(&cx.sema, id, at);
+            let given = name.and_then(|it| it.parent_ancestors().find_map(ast::TypeAlias::cast)?.ty());
+            let adt = given.as_ref().and_then(|it| cx.sema.resolve_type(it)?.as_adt());
+            let last = given.and_then(|it| it.syntax().last_token());
+            found.extend(last.filter(|_| adt.is_some_and(|it| types.contains(&it))));
+        }
+    }
+    found
 }
 
 /// A name that is the complete value of an associated type. If the lost trait is not given, any trait counts.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ra_ap_hir::{ModuleDef, PathResolution};
 use ra_ap_syntax::{AstNode as _, Edition, SourceFile, ast};
 
+use super::comments::Comments;
 use super::delta::Delta;
 use super::edit_context::EditContext;
 use crate::checks::anchors::{body_item_around, has_body};
@@ -67,7 +68,11 @@ impl ScopeChanges {
             return scope_changes;
         }
         let (olds, news) = (counted(before.parts()), counted(after.parts()));
-        let differs = |it: &&RestPart| olds.get(&it.hash) != news.get(&it.hash);
+        let differs = |it: &&RestPart| {
+            let (old, new) = (olds.get(&it.hash), news.get(&it.hash));
+            // The members of blocks with the same head are compared one by one.
+            if it.block.is_some() { old.is_some() != new.is_some() } else { old != new }
+        };
         for part in before.parts().chain(after.parts()).filter(differs) {
             scope_changes.names.extend(part.names.iter().cloned());
             scope_changes.imports.extend(part.import.clone());
@@ -119,7 +124,9 @@ impl ScopeChanges {
             });
         }
         if !self.all {
-            bodies.extend(self.places(&new.text).filter_map(|it| Some(body_item_around(new, it.0)?.name_span.start)));
+            let comments = Comments::default();
+            let places = self.places(&new.text).filter(|it| !comments.contain(&new.text, it.0));
+            bodies.extend(places.filter_map(|it| Some(body_item_around(new, it.0)?.name_span.start)));
         }
         bodies
     }

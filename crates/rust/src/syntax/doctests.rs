@@ -4,11 +4,13 @@
 //!
 //! rustdoc makes a program of each. A function differs from it only where a doctest says `crate` or `super`.
 
+use std::hash::{Hash as _, Hasher as _};
 use std::iter;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use ra_ap_rustc_lexer::{DocStyle, FrontmatterAllowed, TokenKind, tokenize};
 use ra_ap_syntax::{Edition, SourceFile};
+use rustc_hash::FxHasher;
 use semdex_model::Span;
 
 /// The doctests of one file.
@@ -74,6 +76,19 @@ impl Doctests {
         self.tests.iter().find(|it| it.span.contains(offset)).copied()
     }
 
+    /// The name of a doctest's function. It depends on the code of the doctest alone, and on how many before it have the
+    /// same code, so that what is known of it stays when others come and go.
+    pub(crate) fn name_of(&self, test: &Doctest) -> &str {
+        let function = self.text.get(test.span.start..test.span.end).unwrap_or_default();
+        function.strip_prefix("fn ").and_then(|it| it.split_once('(')).map_or("", |it| it.0)
+    }
+
+    /// Where the code of a doctest begins in the file. `None` if it has none.
+    pub(crate) fn start_of(&self, test: &Doctest) -> Option<usize> {
+        let first = self.pieces.partition_point(|it| it.at < test.span.start);
+        self.pieces.get(first).filter(|it| it.at < test.span.end).map(|it| it.from)
+    }
+
     fn add_all(&mut self, docs: &Docs) {
         let mut block: Option<(Tags, Vec<Line<'_>>)> = None;
         for (event, range) in Parser::new_ext(&docs.text, Options::ENABLE_TABLES).into_offset_iter() {
@@ -115,8 +130,14 @@ impl Doctests {
             }
             _ => "",
         };
-        self.text.push_str(&format!("fn doctest_{}() {returns}{{\n", self.tests.len()));
-        for line in lines.iter().flat_map(|it| it.as_compiled()) {
+        let compiled: Vec<Part<'_>> = lines.iter().flat_map(|it| it.as_compiled()).collect();
+        let mut hasher = FxHasher::default();
+        (returns, must_fail).hash(&mut hasher);
+        compiled.iter().for_each(|it| (it.text, it.is_last).hash(&mut hasher));
+        let name = format!("doctest_{:016x}", hasher.finish());
+        let same = self.tests.iter().filter(|it| self.name_of(it).starts_with(&name)).count();
+        self.text.push_str(&format!("fn {name}_{same}() {returns}{{\n"));
+        for line in compiled {
             let piece = Piece { at: self.text.len(), from: docs.offset(line.at), length: line.text.len() };
             self.pieces.extend((piece.length > 0).then_some(piece));
             self.text.push_str(line.text);
@@ -376,7 +397,23 @@ mod tests {
     #[test]
     fn whose_results_are_returned() {
         let found = Doctests::of_rust("/// ```\n/// a()?;\n/// # Ok::<(), E>(())\n/// ```\nfn x() {}\n");
-        assert!(found.text.starts_with("fn doctest_0() -> ::core::result::Result<"), "{}", found.text);
+        assert!(found.text.contains("() -> ::core::result::Result<"), "{}", found.text);
+    }
+
+    #[test]
+    fn whose_names_stay_when_others_come() {
+        let names = |text: &str| {
+            let found = Doctests::of_rust(text);
+            found.tests.iter().map(|it| found.name_of(it).to_owned()).collect::<Vec<_>>()
+        };
+        let doc = |code: &str| format!("/// ```\n/// {code}\n/// ```\nfn x() {{}}\n");
+        let [a, b] = [doc("a();"), doc("b();")];
+        let before = names(&format!("{a}{b}"));
+        assert_eq!(names(&format!("{}{a}{b}", doc("c();")))[1..], before);
+        let repeated = names(&format!("{a}{a}{b}"));
+        assert_eq!(repeated[0], before[0]);
+        assert_ne!(repeated[1], before[0]);
+        assert_eq!(repeated[2], before[1]);
     }
 
     #[test]

@@ -1,0 +1,74 @@
+//! Checks many parts of the code on all cores, within a time limit.
+
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::STACK_BYTES;
+use crate::view::{Context, View};
+use semdex_engine::Result;
+
+/// What was found in the parts that were checked, which are the first `checked` ones.
+#[derive(Debug)]
+pub(crate) struct Checked<T> {
+    pub(crate) checked: usize,
+    /// Each with the index of its part.
+    found: Vec<(usize, T)>,
+}
+
+impl<T> Default for Checked<T> {
+    fn default() -> Checked<T> {
+        Checked { checked: 0, found: Vec::new() }
+    }
+}
+
+impl<T> Checked<T> {
+    /// What was found in the first ones.
+    pub(crate) fn of_first(self, parts: usize) -> Vec<T> {
+        self.found.into_iter().filter(|it| it.0 < parts).map(|it| it.1).collect()
+    }
+
+    pub(crate) fn all(self) -> Vec<T> {
+        self.of_first(usize::MAX)
+    }
+}
+
+/// Checks each part in a view of its own state, as long as there is time.
+pub(crate) fn check_all<I: Sync, T: Send>(
+    parts: &[I],
+    most_time: Duration,
+    view: impl Fn() -> View,
+    check: impl Fn(&Context<'_>, &I) -> Vec<T> + Sync,
+) -> Result<Checked<T>> {
+    if parts.is_empty() {
+        return Ok(Checked::default());
+    }
+    let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
+    let next = AtomicUsize::new(0);
+    let latest = Instant::now() + most_time;
+    let work = |view: View| {
+        view.leave_bodies_at(latest).ask(|cx| {
+            let mut found = Vec::new();
+            while Instant::now() < latest {
+                let nth = next.fetch_add(1, Ordering::Relaxed);
+                let Some(part) = parts.get(nth) else { break };
+                found.extend(check(cx, part).into_iter().map(|it| (nth, it)));
+            }
+            Ok(found)
+        })
+    };
+    let found: Vec<(usize, T)> = std::thread::scope(|scope| -> Result<_> {
+        let helper = || std::thread::Builder::new().name("rust-impact".to_owned()).stack_size(STACK_BYTES);
+        let views = (1..cores.min(parts.len())).map(|_| view());
+        let helpers: Vec<_> = views.map(|view| helper().spawn_scoped(scope, || work(view))).collect();
+        let mut found = work(view())?;
+        for helper in helpers.into_iter().flatten() {
+            match helper.join() {
+                Ok(more) => found.extend(more?),
+                Err(panic) => resume_unwind(panic),
+            }
+        }
+        Ok(found)
+    })?;
+    Ok(Checked { checked: next.into_inner().min(parts.len()), found })
+}
