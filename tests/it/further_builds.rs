@@ -773,3 +773,44 @@ fn an_edit_of_a_file_that_only_another_build_compiles_says_so() {
     assert_eq!(status, 200, "{reply}");
     assert_eq!((&missing["code"], &missing["scope"]), (&json!("cfg_off"), &json!("src/only.rs")), "{reply}");
 }
+
+/// A target comes or goes, and a script has written code: the further builds stay as they are, while it is tried and
+/// afterwards.
+#[test]
+fn a_target_that_comes_or_goes_leaves_other_builds_as_they_are() {
+    let lib = format!("{LIB}include!(concat!(env!(\"OUT_DIR\"), \"/made.rs\"));\npub fn asks() -> u8 {{\n    made()\n}}\n");
+    let script = "fn main() {\n    let at = std::path::Path::new(&std::env::var_os(\"OUT_DIR\").unwrap()).join(\"made.rs\");\n    \
+                  std::fs::write(at, \"pub fn made() -> u8 { 1 }\").unwrap();\n}\n";
+    let test = "use app::level;\n\n#[test]\nfn it() {\n    level();\n}\n";
+    let files = [
+        ("Cargo.toml", MANIFEST),
+        ("build.rs", script),
+        ("src/lib.rs", &lib),
+        ("src/only.rs", ONLY),
+        ("tests/it.rs", test),
+    ];
+    let server = Home::with(&files).serve(&["--trust"]);
+    server.wait_ready();
+    let all = usages(&server, "app::level");
+    let deletes = "diff --git a/tests/it.rs b/tests/it.rs\ndeleted file mode 100644\n--- a/tests/it.rs\n+++ /dev/null\n@@ -1,6 +0,0 @@\n\
+                   -use app::level;\n-\n-#[test]\n-fn it() {\n-    level();\n-}\n";
+    let patch = server.request("POST", "/v1/edit?dry_run=true").header("content-type", "text/x-diff");
+    let reply = server.send(patch.body(deletes.to_owned())).json();
+    assert_eq!((&reply["impact"]["broken"], &reply["meta"]["complete"]), (&json!([]), &json!(true)), "{reply}");
+    let write = json!({"file": "tests/new.rs", "content": "fn it() -> u8 {\n    app::asks(1)\n}\n", "dry_run": true});
+    let (_, reply) = server.post("/v1/write", &write);
+    assert_eq!(broken(&reply), ["tests/new.rs:2 E0061"], "{reply}");
+    // What was tried is forgotten, and what the script wrote is not.
+    assert_eq!(usages(&server, "app::level"), all);
+    let (_, reply) = server.get("/v1/diagnostics?severity=error");
+    assert_eq!((&reply["items"], &reply["meta"]["complete"]), (&json!([]), &json!(true)), "{reply}");
+    // Cargo is asked about the default build alone where packages change.
+    let mut edits = with_another_parameter();
+    edits[0]["replacement"] = json!("pub fn level<T: From<u8>>() -> T {\n    T::from(1)");
+    let manifest = json!({"file": "Cargo.toml", "search_context": "std = []", "replacement": "std = []\nother = []"});
+    edits.as_array_mut().unwrap().push(manifest);
+    let (_, reply) = server.post("/v1/edit", &json!({"edits": edits, "dry_run": true}));
+    let missing = reply["meta"]["missing"].to_string();
+    assert!(missing.contains("places that only further builds compile"), "{reply}");
+    assert!(broken(&reply).iter().all(|it| it.starts_with("tests/it.rs")), "{reply}");
+}

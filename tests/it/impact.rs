@@ -660,6 +660,22 @@ fn what_is_left_to_tests_is_gone_elsewhere_whatever_else_changes() {
 }
 
 #[test]
+fn a_derive_that_becomes_an_implementation_is_not_lost() {
+    let text = "#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy)]\npub struct Week(u8);\n#[derive(PartialEq, Eq)]\npub struct Year(Week);\n";
+    let own = "use std::cmp::Ordering;\n#[derive(Copy)]\npub struct Week(u8);\nimpl Clone for Week {\n    fn clone(&self) -> Week {\n        *self\n    }\n}\n\
+               impl PartialEq for Week {\n    fn eq(&self, it: &Self) -> bool {\n        self.0 == it.0\n    }\n}\nimpl Eq for Week {}\n\
+               impl PartialOrd for Week {\n    fn partial_cmp(&self, it: &Self) -> Option<Ordering> {\n        Some(self.cmp(it))\n    }\n}\n\
+               impl Ord for Week {\n    fn cmp(&self, it: &Self) -> Ordering {\n        self.0.cmp(&it.0)\n    }\n}\n";
+    let derived = "#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy)]\npub struct Week(u8);\n";
+    assert_eq!(broken_lines(text, derived, own), Vec::<String>::new());
+    let without = own.replace("impl Eq for Week {}\n", "");
+    assert_eq!(broken_lines(text, derived, &without), ["16 E0277", "19 E0277", "25 E0277"]);
+    let generic = "#[derive(PartialEq, Eq)]\npub struct Pair<T>(T);\n";
+    let partly = "#[derive(Eq)]\npub struct Pair<T>(T);\nimpl<T: PartialEq> PartialEq for Pair<T> {\n    fn eq(&self, it: &Self) -> bool {\n        self.0 == it.0\n    }\n}\n";
+    assert_eq!(broken_lines(generic, generic, partly), Vec::<String>::new());
+}
+
+#[test]
 fn calls_that_a_new_member_takes_from_traits_and_behind_references_are_judged() {
     let text = "pub trait Size {\n    fn size(&self) -> usize;\n}\npub struct Bag(pub Vec<u8>);\npub struct Other;\n\
                 impl Size for Bag {\n    fn size(&self) -> usize {\n        self.0.len()\n    }\n}\n\

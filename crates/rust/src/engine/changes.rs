@@ -54,6 +54,15 @@ struct CratesBefore {
 }
 
 impl Tried {
+    /// Whether the further builds are absent while the change is tried, because Cargo was not asked about them.
+    pub(crate) fn lacks_further_builds(&self) -> bool {
+        let crates = match self {
+            Tried::Here(it) => it.crates.as_ref(),
+            Tried::InShadow => None,
+        };
+        crates.and_then(|it| it.of_packages.as_ref()).is_some_and(|it| !it.1.is_empty())
+    }
+
     /// Discards the saved state, so that it is not restored when the change is reverted.
     pub(crate) fn drop_saved_state(&mut self) {
         if let Tried::Here(it) = self {
@@ -144,10 +153,13 @@ impl Rust {
         changes: &[(Arc<str>, Option<Arc<str>>)],
         planned: &PlannedCrates,
     ) -> Tried {
-        for (path, bytes) in &planned.sources {
+        // What a build script wrote is read for each plan, and further builds may have other sources already.
+        let is_new = |it: &&(AbsPathBuf, Vec<u8>)| self.vfs.file_id(&VfsPath::from(it.0.clone())).is_none();
+        let new: Vec<&(AbsPathBuf, Vec<u8>)> = planned.sources.iter().filter(is_new).collect();
+        for (path, bytes) in &new {
             self.vfs.set_file_contents(VfsPath::from(path.clone()), Some(bytes.clone()));
         }
-        let has_other_packages = !planned.sources.is_empty() || changes.iter().any(|it| is_reload(&it.0, false));
+        let has_other_packages = !new.is_empty() || changes.iter().any(|it| is_reload(&it.0, false));
         let of_packages = has_other_packages.then(|| {
             let source_roots = ProjectFolders::new(&planned.workspaces, &[], None).source_root_config;
             // Cargo was asked about the default build only.
@@ -156,7 +168,7 @@ impl Rust {
         let crates = CratesBefore {
             workspaces: std::mem::replace(&mut self.workspaces, planned.workspaces.clone()),
             of_packages,
-            added: planned.sources.iter().map(|it| it.0.clone()).collect(),
+            added: new.iter().map(|it| it.0.clone()).collect(),
         };
         self.find_doctests();
         self.put(changes);

@@ -210,7 +210,7 @@ impl Rust {
         let mut earlier = errors_before.of_first(checked);
         earlier.extend(earlier_blocks);
         let mut later = errors_after.of_first(checked);
-        in_further.check_after(&edit, view_after)?;
+        in_further.check_after(&edit, !here.lacks_further_builds(), view_after)?;
         let inferred = started.elapsed();
         let mut change_impact = self.view_of(after, here).with(&stumbles).ask(|it| {
             if matches!(here, Tried::Here(_)) && !modules::are_there(it.db, &modules) {

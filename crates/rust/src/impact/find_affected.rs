@@ -239,11 +239,19 @@ fn changed_symbols<'db, 'a>(
             }
         }
     }
-    for definition in reexports::no_more_imported(cx, edit) {
-        add(None, definition, true, Vec::new());
+    let imported = reexports::no_more_imported(cx, edit);
+    for (definition, _) in &imported {
+        add(None, *definition, true, Vec::new());
     }
-    for (changed_symbol, found) in changed_symbols.iter_mut().zip(usages::find(cx, &definitions)) {
-        let mut found = found;
+    let seen_in = |definition: &Definition<'db>, id: FileId| {
+        let files = imported.iter().find(|it| it.0 == *definition).and_then(|it| it.1.as_ref());
+        files.is_none_or(|it| it.contains(&id))
+    };
+    let found = usages::find(cx, &definitions);
+    for ((changed_symbol, definition), mut found) in changed_symbols.iter_mut().zip(&definitions).zip(found) {
+        if changed_symbol.delta.is_none() {
+            found.retain(|it| seen_in(definition, it.id));
+        }
         for it in std::mem::take(&mut found.items) {
             match it.build {
                 None if it.calls.is_some() => changed_symbol.in_macros.push(it),

@@ -55,6 +55,8 @@ pub(crate) struct Compared {
     all: usize,
     earlier: Vec<InBuild>,
     later: Vec<InBuild>,
+    /// Whether these builds are there after the change.
+    are_known: bool,
     doctests: doctests::Compared,
 }
 
@@ -94,12 +96,15 @@ impl Compared {
         let all = bodies.len();
         let earlier = errors_of(&mut bodies, Side::Before, &view)?;
         let doctests = doctests::Compared::before(doctests, view)?;
-        Ok(Compared { bodies, all, earlier, later: Vec::new(), doctests })
+        Ok(Compared { bodies, all, earlier, later: Vec::new(), are_known: true, doctests })
     }
 
-    /// Checks it in the state after.
-    pub(crate) fn check_after(&mut self, edit: &EditContext, view: impl Fn() -> View) -> Result<()> {
-        self.later = errors_of(&mut self.bodies, Side::After, &view)?;
+    /// Checks it in the state after. `are_known`: whether it has the further builds.
+    pub(crate) fn check_after(&mut self, edit: &EditContext, are_known: bool, view: impl Fn() -> View) -> Result<()> {
+        self.are_known = are_known;
+        if are_known {
+            self.later = errors_of(&mut self.bodies, Side::After, &view)?;
+        }
         self.doctests.check_after(edit, view)
     }
 }
@@ -169,6 +174,7 @@ pub(crate) fn add_broken(
         .filter(|it| !is_known(&it.1))
         .filter_map(|(name, it)| in_build(cx, affected, edit, name, it))
         .collect();
+    let mut unjudged = 0;
     for symbol in &affected.changed_symbols {
         for it in &symbol.further {
             // A link in a doc comment breaks nothing.
@@ -176,6 +182,10 @@ pub(crate) fn add_broken(
                 continue;
             };
             if lines.contains(&(at.place.file.clone(), at.place.line)) {
+                continue;
+            }
+            if !compared.are_known && it.build != DOCTEST {
+                unjudged += 1;
                 continue;
             }
             let at = Affected { cause: Some(symbol.path.clone()), ..at };
@@ -204,7 +214,14 @@ pub(crate) fn add_broken(
         );
         Missing::new(MissingCode::TooMany, LANGUAGE.name, detail)
     });
-    unchecked_bodies.into_iter().chain(compared.doctests.missing()).collect()
+    let absent = (unjudged > 0).then(|| {
+        let detail = format!(
+            "{unjudged} places that only further builds compile name what changed: they were not checked, because the \
+             change is one of packages, and Cargo says no more of it than the default build"
+        );
+        Missing::new(MissingCode::Manifest, LANGUAGE.name, detail)
+    });
+    unchecked_bodies.into_iter().chain(absent).chain(compared.doctests.missing()).collect()
 }
 
 /// A new error as a broken place.

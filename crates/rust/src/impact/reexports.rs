@@ -1,11 +1,16 @@
 //! The names that the imports of an edited file bring in before a change, and not after it, by the same name and with
 //! the same visibility.
 
+use std::cell::OnceCell;
+use std::collections::HashSet;
+
 use ra_ap_hir::{Adt, Module, ModuleDef, PathResolution, ScopeDef};
+use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, Edition, NodeOrToken, SourceFile, SyntaxNode, ast};
 
 use super::edit_context::EditContext;
+use crate::names::instances;
 use crate::view::Context;
 
 /// The most names from a glob that are searched for.
@@ -39,26 +44,55 @@ impl Import {
     }
 }
 
+/// What an import brought in, with the files that may find it through the import. `None`: any file.
+pub(crate) type NoMoreImported<'db> = (Definition<'db>, Option<HashSet<FileId>>);
+
 /// What the old text's imports bring in and no import of the new text brings in in the same way.
-pub(crate) fn no_more_imported<'db>(cx: &Context<'db>, edit: &EditContext) -> Vec<Definition<'db>> {
-    let mut gone: Vec<Definition<'db>> = Vec::new();
+pub(crate) fn no_more_imported<'db>(cx: &Context<'db>, edit: &EditContext) -> Vec<NoMoreImported<'db>> {
+    let mut gone: Vec<NoMoreImported<'db>> = Vec::new();
     for (index, (old, new)) in edit.olds.iter().zip(&edit.news).enumerate() {
         let is_read = !edit.scope_changes[index].is_empty() && !old.is_too_deep() && !new.is_too_deep();
         let Some(id) = cx.file_id(&old.path).filter(|_| is_read) else { continue };
         let after = SourceFile::parse(&new.text, Edition::CURRENT).tree();
         let kept = imports_of(after.syntax());
+        let below = OnceCell::new();
         for (import, written) in imports_of(cx.sema.parse_guess_edition(id).syntax()) {
             if kept.iter().any(|it| it.0.covers(&import)) {
                 continue;
             }
+            // A private import is for its module and the modules below.
+            let is_private = import.visibility.is_empty() && matches!(written, Written::Use(_));
+            let files = is_private.then(|| below.get_or_init(|| files_below(cx, id)));
             for it in brought(cx, &import, &written) {
-                if !gone.contains(&it) {
-                    gone.push(it);
+                match gone.iter_mut().find(|known| known.0 == it) {
+                    Some(known) => match (&mut known.1, files) {
+                        (Some(known), Some(files)) => known.extend(files),
+                        (known, _) => *known = None,
+                    },
+                    None => gone.push((it, files.cloned())),
                 }
             }
         }
     }
     gone
+}
+
+/// A file and those of the modules below its own, in all crates and builds.
+fn files_below(cx: &Context<'_>, id: FileId) -> HashSet<FileId> {
+    let mut files = HashSet::from([id]);
+    let mut add_all = |cx: &Context<'_>| {
+        let mut left: Vec<Module> = cx.sema.file_to_module_defs(id).collect();
+        while let Some(module) = left.pop() {
+            let source = module.definition_source_file_id(cx.db).file_id();
+            files.extend(source.map(|it| it.file_id(cx.db)));
+            left.extend(module.children(cx.db));
+        }
+    };
+    add_all(cx);
+    for &krate in instances::further_owners(cx.db, id).iter() {
+        cx.in_instance(id, krate, &mut add_all);
+    }
+    files
 }
 
 fn imports_of(file: &SyntaxNode) -> Vec<(Import, Written)> {

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use ra_ap_hir::{Impl, ModuleDef, PathResolution};
+use ra_ap_hir::{Impl, ModuleDef, PathResolution, Trait};
 use ra_ap_ide::TryToNav as _;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::HasGenericArgs as _;
@@ -64,14 +64,18 @@ pub(crate) fn unmet_by_removed_traits(
             }
         }
         let Some((file, own)) = type_of_cause(cx, changed_symbol, edit) else { continue };
-        for need in needs {
+        let blocks = blocks_of(cx, &own, &file);
+        let is_named = |it: &Trait| it.name(cx.db).as_str() == lost;
+        // A derive may have become a written implementation.
+        let is_lost = !blocks.iter().any(|it| it.trait_(cx.db).is_some_and(|it| is_named(&it)));
+        for need in needs.iter().filter(|_| is_lost) {
             if has_derive(cx, &file, &own, need) {
                 let at = own.name_span;
                 let message = format!("`{}` does not implement `{lost}`, which `{need}` needs", own.name);
                 out.add(report::error(cx, file.lines().place(&file.path, at), Code::E0277, message));
             }
         }
-        supertraits(cx, &own, &file, lost, out);
+        supertraits(cx, &own, &blocks, lost, out);
     }
 }
 
@@ -106,11 +110,13 @@ fn type_of_cause(
 }
 
 /// Other traits of a type that have a lost one as supertrait.
-fn supertraits(cx: &Context<'_>, own: &OutlineItem, file: &Arc<File>, lost: &str, out: &mut Findings<'_>) {
-    for block in blocks_of(cx, own, file) {
+fn supertraits(cx: &Context<'_>, own: &OutlineItem, blocks: &[Impl], lost: &str, out: &mut Findings<'_>) {
+    let implemented: HashSet<Trait> = blocks.iter().filter_map(|it| it.trait_(cx.db)).collect();
+    for block in blocks {
         let Some(of) = block.trait_(cx.db) else { continue };
-        let needs = of.all_supertraits(cx.db).iter().any(|it| *it != of && it.name(cx.db).as_str() == lost);
-        let Some(source) = cx.sema.source(block).filter(|_| needs) else { continue };
+        let is_lost = |it: &Trait| it.name(cx.db).as_str() == lost && !implemented.contains(it);
+        let needs = of.all_supertraits(cx.db).iter().any(|it| *it != of && is_lost(it));
+        let Some(source) = cx.sema.source(*block).filter(|_| needs) else { continue };
         let Some(id) = source.file_id.file_id() else { continue };
         let Some(file) = cx.file(id.file_id(cx.db)) else { continue };
         let Some(header) = source.value.trait_() else { continue };

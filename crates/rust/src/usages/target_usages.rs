@@ -31,6 +31,12 @@ impl TargetUsages {
         self.possible.into_iter().filter(|it| it.1 == UnresolvedReason::MacroInput).map(|it| it.0)
     }
 
+    /// Leaves only the places that meet a condition.
+    pub(crate) fn retain(&mut self, is_kept: impl Fn(&Occurrence) -> bool) {
+        [&mut self.items, &mut self.outside, &mut self.in_generated].into_iter().for_each(|it| it.retain(&is_kept));
+        [&mut self.possible, &mut self.in_doctests].into_iter().for_each(|all| all.retain(|it| is_kept(&it.0)));
+    }
+
     /// The same places, as if none of them could be resolved.
     #[cfg(test)]
     pub(crate) fn into_unresolved(self) -> TargetUsages {
