@@ -778,7 +778,8 @@ fn an_edit_of_a_file_that_only_another_build_compiles_says_so() {
 /// afterwards.
 #[test]
 fn a_target_that_comes_or_goes_leaves_other_builds_as_they_are() {
-    let lib = format!("{LIB}include!(concat!(env!(\"OUT_DIR\"), \"/made.rs\"));\npub fn asks() -> u8 {{\n    made()\n}}\n");
+    let lib =
+        format!("{LIB}include!(concat!(env!(\"OUT_DIR\"), \"/made.rs\"));\npub fn asks() -> u8 {{\n    made()\n}}\n");
     let script = "fn main() {\n    let at = std::path::Path::new(&std::env::var_os(\"OUT_DIR\").unwrap()).join(\"made.rs\");\n    \
                   std::fs::write(at, \"pub fn made() -> u8 { 1 }\").unwrap();\n}\n";
     let test = "use app::level;\n\n#[test]\nfn it() {\n    level();\n}\n";

@@ -185,7 +185,7 @@ impl Rust {
             changes.extend(crate_changes(&crates_before, &self.crates_of(&crates.workspaces, &[]).0));
         }
         if !changes.is_empty() {
-            errors_of_files = view_before().ask(|it| Ok(other_crates::errors_of_files(it, &changes)))?;
+            errors_of_files = other_crates::errors_of_files(&changes, view_before)?;
         }
         // Bodies that were not checked before are not compared.
         affected.bodies_by_ref.truncate(errors_before.checked);
@@ -275,8 +275,9 @@ impl Rust {
             changes.extend(crate_changes(&crates_before, &self.crates_of(&self.workspaces, &[]).0));
         }
         if !changes.is_empty() {
-            self.view_of(after, here).with(&stumbles).ask(|it| {
-                let later = other_crates::errors_of_files(it, &changes);
+            let view_after = || self.view_of(after, here).with(&stumbles);
+            let later = other_crates::errors_of_files(&changes, view_after)?;
+            view_after().ask(|it| {
                 other_crates::add_errors(it, &errors_of_files, &later, &edit, &mut change_impact);
                 Ok(())
             })?;

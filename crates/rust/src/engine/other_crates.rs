@@ -4,16 +4,18 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ra_ap_base_db::{CrateBuilder, CrateGraphBuilder};
 use ra_ap_ide::FileId;
 
 use crate::impact::edit_context::EditContext;
+use crate::impact::on_cores::check_all;
 use crate::names::instances;
 use crate::questions::diagnostics::diagnostics_of;
 use crate::resolve::symbols;
-use crate::view::Context;
+use crate::view::{Context, View};
+use semdex_engine::Result;
 use semdex_engine::files::File;
 use semdex_model::{Broken, ChangeImpact, Diagnostic, Missing, MissingCode, Severity};
 use semdex_text::words::has_word;
@@ -77,21 +79,17 @@ pub(crate) fn crate_changes(old: &CrateGraphBuilder, new: &CrateGraphBuilder) ->
 pub(crate) struct ErrorsOfFiles {
     found: BTreeSet<Diagnostic>,
     /// The files that were not checked, since there was no time.
-    left: usize,
+    left: BTreeSet<Arc<str>>,
 }
 
-pub(crate) fn errors_of_files(cx: &Context<'_>, changes: &[CrateChange]) -> ErrorsOfFiles {
-    let until = Instant::now() + MOST_TIME;
-    let mut errors = ErrorsOfFiles::default();
-    for file in files_concerned(cx, changes) {
-        if Instant::now() > until {
-            errors.left += 1;
-            continue;
-        }
-        let found = diagnostics_of(cx, &file).into_iter().filter(|it| it.severity == Severity::Error);
-        errors.found.extend(found.map(as_of_the_compiler));
-    }
-    errors
+pub(crate) fn errors_of_files(changes: &[CrateChange], view: impl Fn() -> View) -> Result<ErrorsOfFiles> {
+    let files = view().ask(|cx| Ok(files_concerned(cx, changes)))?;
+    let checked = check_all(&files, MOST_TIME, view, |cx, file| {
+        let errors = diagnostics_of(cx, file).into_iter().filter(|it| it.severity == Severity::Error);
+        errors.map(as_of_the_compiler).collect()
+    })?;
+    let left = files[checked.checked..].iter().map(|it| it.path.clone()).collect();
+    Ok(ErrorsOfFiles { found: checked.all().into_iter().collect(), left })
 }
 
 /// The compiler has no code for a macro that does not exist.
@@ -144,7 +142,9 @@ pub(crate) fn add_errors(
         (before.found.iter().map(moved).collect(), after.found.iter().map(still).collect());
     let mut lines: HashSet<(String, usize)> =
         change_impact.new.iter().map(|it| (it.place.file.clone(), it.place.line)).collect();
-    for it in after.found.iter().filter(|it| !had.contains(&still(it))) {
+    let left: BTreeSet<&Arc<str>> = before.left.union(&after.left).collect();
+    let is_compared = |it: &&Diagnostic| !left.iter().any(|left| ***left == *it.place.file);
+    for it in after.found.iter().filter(is_compared).filter(|it| !had.contains(&still(it))) {
         let Some(file) = cx.files.get(&it.place.file) else { continue };
         if !lines.insert((it.place.file.clone(), it.place.line)) {
             continue;
@@ -153,14 +153,14 @@ pub(crate) fn add_errors(
         change_impact.impact.broken.push(Broken::of_error(it, text, test));
         change_impact.new.push(it.clone());
     }
-    let gone = before.found.iter().filter(|it| !has.contains(&moved(it)));
+    let gone = before.found.iter().filter(is_compared).filter(|it| !has.contains(&moved(it)));
     let known: HashSet<(String, usize)> =
         change_impact.fixed.iter().map(|it| (it.place.file.clone(), it.place.line)).collect();
     let gone = gone.filter(|it| !known.contains(&(it.place.file.clone(), it.place.line)));
     change_impact.fixed.extend(gone.cloned());
     change_impact.impact.broken.sort_by(|a, b| (a.at.test, &a.at.place).cmp(&(b.at.test, &b.at.place)));
-    let left = before.left.max(after.left);
-    if left > 0 {
+    if !left.is_empty() {
+        let left = left.len();
         let detail = format!("the change concerns whole crates: there was no time to check {left} of their files");
         change_impact.lacks(Missing::new(MissingCode::TooMany, "rust", detail));
     }
