@@ -282,6 +282,16 @@ impl View {
         CancelOnDrop(self.db.cancellation_token())
     }
 
+    /// Whether the asker still waits, for parts of a query that run in views of their own.
+    pub(crate) fn cancellation_token(&self) -> CancellationToken {
+        self.db.cancellation_token()
+    }
+
+    /// When a query returns what it has.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.until
+    }
+
     /// A query returns what it has by then.
     pub(crate) fn by(self, until: Instant) -> View {
         View { until: Some(until), ..self }
@@ -302,11 +312,22 @@ impl View {
 
     /// Runs a query on a thread that may block and has a deep stack. Consumes the view.
     pub(crate) fn ask<T>(self, question: impl FnOnce(&Context<'_>) -> Result<T>) -> Result<T> {
-        let Some(_shared) = try_share_types() else {
+        let (this, _shared) = self.sharing_types()?;
+        this.ask_of_shared(question)
+    }
+
+    /// Types are shared until the lock is dropped, so that several queries of copies of this view are as one: while a
+    /// view exists, none of them may wait for the collector.
+    pub(crate) fn sharing_types(self) -> Result<(View, RwLockReadGuard<'static, ()>)> {
+        let Some(shared) = try_share_types() else {
             drop(self);
             drop(share_types());
             return Err(Stop::Stale);
         };
+        Ok((self, shared))
+    }
+
+    fn ask_of_shared<T>(self, question: impl FnOnce(&Context<'_>) -> Result<T>) -> Result<T> {
         let bounds = Bounds {
             abandoned: Some(self.abandoned.clone()),
             asker: Some(self.db.cancellation_token()),

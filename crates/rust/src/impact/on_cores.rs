@@ -33,10 +33,21 @@ impl<T> Checked<T> {
     }
 }
 
-/// Checks each part in a view of its own state, as long as there is time.
+/// Checks each part of a change, as long as there is time. The analysis of a body ends then too, since others wait.
 pub(crate) fn check_all<I: Sync, T: Send>(
     parts: &[I],
     most_time: Duration,
+    view: impl Fn() -> View,
+    check: impl Fn(&Context<'_>, &I) -> Vec<T> + Sync,
+) -> Result<Checked<T>> {
+    let latest = Instant::now() + most_time;
+    check_until(parts, Some(latest), || view().leave_bodies_at(latest), check)
+}
+
+/// Checks each part that is begun in time. Each thread has a view of its own; the caller holds the lock on types.
+pub(crate) fn check_until<I: Sync, T: Send>(
+    parts: &[I],
+    latest: Option<Instant>,
     view: impl Fn() -> View,
     check: impl Fn(&Context<'_>, &I) -> Vec<T> + Sync,
 ) -> Result<Checked<T>> {
@@ -45,11 +56,11 @@ pub(crate) fn check_all<I: Sync, T: Send>(
     }
     let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
     let next = AtomicUsize::new(0);
-    let latest = Instant::now() + most_time;
+    let is_in_time = || latest.is_none_or(|it| Instant::now() < it);
     let work = |view: View| {
-        view.leave_bodies_at(latest).ask(|cx| {
+        view.ask(|cx| {
             let mut found = Vec::new();
-            while Instant::now() < latest {
+            while is_in_time() {
                 let nth = next.fetch_add(1, Ordering::Relaxed);
                 let Some(part) = parts.get(nth) else { break };
                 found.extend(check(cx, part).into_iter().map(|it| (nth, it)));

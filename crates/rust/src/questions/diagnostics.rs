@@ -22,6 +22,7 @@ use crate::finding::code::Code;
 use crate::finding::{Finding, RuleId, merge_equal};
 use crate::impact::findings::Findings;
 use crate::impact::included_data;
+use crate::impact::on_cores::check_until;
 use crate::impact::sent_futures::sent_in;
 use crate::impact::whole_file::errors_of_items;
 use crate::names::instances;
@@ -43,28 +44,51 @@ const STEPS_OF_BYTE: u64 = 2_000;
 impl View {
     /// For the given files, or for all files if none is given.
     pub(crate) fn diagnostics(self, files: &[String]) -> Result<Answer<Vec<Diagnostic>>> {
-        self.ask(|it| {
-            let wanted: Vec<Arc<File>> = if files.is_empty() {
-                it.files.of(LANGUAGE).cloned().collect()
-            } else {
-                files.iter().filter_map(|name| it.files.get(name).cloned()).collect()
+        let (this, _shared) = self.sharing_types()?;
+        let (wanted, left_out) = this.clone().ask(|it| {
+            let mut wanted: Vec<Arc<File>> = match files {
+                [] => it.files.of(LANGUAGE).cloned().collect(),
+                _ => files.iter().filter_map(|name| it.files.get(name).cloned()).collect(),
             };
+            let uncompiled = Uncompiled::by(it, it.files.of(LANGUAGE));
+            let all = wanted.len();
+            wanted.retain(|file| !uncompiled.has(it, &file.path) || Rest::of(file.outline()).is_unreadable);
+            let is_any_left_out = wanted.len() < all;
+            Ok((wanted, uncompiled.missing().filter(|_| is_any_left_out)))
+        })?;
+        let asker = this.cancellation_token();
+        let checked = check_until(
+            &wanted,
+            this.deadline(),
+            || this.clone(),
+            |it, file| {
+                if asker.is_cancelled() {
+                    return Vec::new();
+                }
+                let found = diagnostics_of(it, file);
+                let mut further = FurtherDiagnostics::default();
+                further.add(it, file);
+                vec![(found, further)]
+            },
+        )?;
+        let left = wanted.len() - checked.checked;
+        let parts = checked.all();
+        this.ask(|it| {
             let mut found = Vec::new();
             let mut further = FurtherDiagnostics::default();
-            let uncompiled = Uncompiled::by(it, it.files.of(LANGUAGE));
-            let mut is_any_left_out = false;
-            for file in &wanted {
-                if uncompiled.has(it, &file.path) && !Rest::of(file.outline()).is_unreadable {
-                    is_any_left_out = true;
-                    continue;
-                }
-                found.extend(diagnostics_of(it, file));
-                further.add(it, file);
+            for (of_file, of_builds) in parts {
+                found.extend(of_file);
+                further.extend(of_builds);
             }
             // A macro that was called during the query may have failed.
             let mut coverage = it.coverage(true);
             further.note(&mut coverage);
-            uncompiled.missing().filter(|_| is_any_left_out).into_iter().for_each(|it| coverage.lacks(it));
+            left_out.into_iter().for_each(|it| coverage.lacks(it));
+            if left > 0 {
+                let all = wanted.len();
+                let detail = format!("{left} of {all} files were not checked in time: ask again, or about fewer files");
+                coverage.lacks(Missing::being_read(LANGUAGE.name, detail));
+            }
             found.append(&mut further.found);
             for file in wanted.iter().filter(|_| !files.is_empty()) {
                 coverage.absorb(coverage::file_coverage(it, file));

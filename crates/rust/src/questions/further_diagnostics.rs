@@ -56,6 +56,13 @@ impl FurtherDiagnostics {
         self.found.append(&mut found);
     }
 
+    /// Takes over those of another file.
+    pub(crate) fn extend(&mut self, other: FurtherDiagnostics) {
+        self.found.extend(other.found);
+        self.builds.extend(other.builds);
+        self.waiting = self.waiting.take().or(other.waiting);
+    }
+
     /// What the answer covers besides the default build, and what it does not yet.
     pub(crate) fn note(&self, coverage: &mut Coverage) {
         coverage.builds.extend(self.builds.iter().cloned());
