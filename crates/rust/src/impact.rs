@@ -41,7 +41,6 @@ pub(crate) mod macros;
 pub(crate) mod method_bounds;
 pub(crate) mod misfits;
 pub(crate) mod modules;
-pub(crate) mod on_cores;
 pub(crate) mod reaching;
 pub(crate) mod reexports;
 pub(crate) mod removed_traits;

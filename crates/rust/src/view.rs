@@ -6,6 +6,7 @@ pub(crate) mod environment;
 pub(crate) mod located;
 pub(crate) mod memo;
 pub(crate) mod packages;
+pub(crate) mod parts;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -312,8 +313,31 @@ impl View {
 
     /// Runs a query on a thread that may block and has a deep stack. Consumes the view.
     pub(crate) fn ask<T>(self, question: impl FnOnce(&Context<'_>) -> Result<T>) -> Result<T> {
-        let (this, _shared) = self.sharing_types()?;
-        this.ask_of_shared(question)
+        let (view, _shared) = self.sharing_types()?;
+        let bounds = Bounds {
+            abandoned: Some(view.abandoned.clone()),
+            asker: Some(view.db.cancellation_token()),
+            until: view.leave_bodies,
+        };
+        catch(|| {
+            attach_db(&view.db, || {
+                let context = Context {
+                    sema: Semantics::new(&view.db),
+                    db: &view.db,
+                    files: &view.files,
+                    ids: &view.ids,
+                    root: &view.root,
+                    environment: &view.environment,
+                    index: &view.index,
+                    until: view.until,
+                    names: Rc::default(),
+                    stumbles: &view.stumbles,
+                };
+                let answer = bounds::within(bounds, || bounds::catch(|| question(&context)));
+                view.abandoned.locate(|about| unless_at_fault(|| located::place_of(&context, about)).ok().flatten());
+                answer.unwrap_or_else(|| Err(Stop::Failed(exhausted())))
+            })
+        })?
     }
 
     /// Types are shared until the lock is dropped, so that several queries of copies of this view are as one: while a
@@ -325,33 +349,6 @@ impl View {
             return Err(Stop::Stale);
         };
         Ok((self, shared))
-    }
-
-    fn ask_of_shared<T>(self, question: impl FnOnce(&Context<'_>) -> Result<T>) -> Result<T> {
-        let bounds = Bounds {
-            abandoned: Some(self.abandoned.clone()),
-            asker: Some(self.db.cancellation_token()),
-            until: self.leave_bodies,
-        };
-        catch(|| {
-            attach_db(&self.db, || {
-                let context = Context {
-                    sema: Semantics::new(&self.db),
-                    db: &self.db,
-                    files: &self.files,
-                    ids: &self.ids,
-                    root: &self.root,
-                    environment: &self.environment,
-                    index: &self.index,
-                    until: self.until,
-                    names: Rc::default(),
-                    stumbles: &self.stumbles,
-                };
-                let answer = bounds::within(bounds, || bounds::catch(|| question(&context)));
-                self.abandoned.locate(|about| unless_at_fault(|| located::place_of(&context, about)).ok().flatten());
-                answer.unwrap_or_else(|| Err(Stop::Failed(exhausted())))
-            })
-        })?
     }
 }
 

@@ -156,7 +156,7 @@ impl Rust {
             blocks.extend(derives::refused_derives(it, &deltas, &edit, Side::Before));
             blocks.extend(compared_heads::errors_of_heads(it, &affected, &edit, Side::Before));
             let imports = imports_at_stake(it, &edit);
-            let at_stake = further_builds::at_stake(it, &affected, &edit, changed_doctests.clone());
+            let at_stake = further_builds::at_stake(it, &affected, &edit, changed_doctests);
             blocks.extend(imports.values().flatten().cloned());
             blocks.extend(errors_of_moved(it, &edit));
             blocks.extend(edit.olds.iter().flat_map(|file| report::syntax_errors_of(it, file)));

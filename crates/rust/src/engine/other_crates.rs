@@ -10,10 +10,10 @@ use ra_ap_base_db::{CrateBuilder, CrateGraphBuilder};
 use ra_ap_ide::FileId;
 
 use crate::impact::edit_context::EditContext;
-use crate::impact::on_cores::check_all;
 use crate::names::instances;
 use crate::questions::diagnostics::diagnostics_of;
 use crate::resolve::symbols;
+use crate::view::parts::check_all;
 use crate::view::{Context, View};
 use semdex_engine::Result;
 use semdex_engine::files::File;
@@ -142,8 +142,8 @@ pub(crate) fn add_errors(
         (before.found.iter().map(moved).collect(), after.found.iter().map(still).collect());
     let mut lines: HashSet<(String, usize)> =
         change_impact.new.iter().map(|it| (it.place.file.clone(), it.place.line)).collect();
-    let left: BTreeSet<&Arc<str>> = before.left.union(&after.left).collect();
-    let is_compared = |it: &&Diagnostic| !left.iter().any(|left| ***left == *it.place.file);
+    let left: HashSet<&str> = before.left.union(&after.left).map(|it| &**it).collect();
+    let is_compared = |it: &&Diagnostic| !left.contains(&*it.place.file);
     for it in after.found.iter().filter(is_compared).filter(|it| !had.contains(&still(it))) {
         let Some(file) = cx.files.get(&it.place.file) else { continue };
         if !lines.insert((it.place.file.clone(), it.place.line)) {

@@ -2,11 +2,11 @@
 
 use super::affected::{AffectedSet, BodyRef};
 use super::edit_context::{EditContext, Side};
-use super::on_cores::{Checked, check_all};
 use crate::bounds::TIME_OF_A_CHANGE;
 use crate::checks::anchors::bodies_of_file;
 use crate::checks::{derive_expansion, errors};
 use crate::finding::Finding;
+use crate::view::parts::{Checked, check_all};
 use crate::view::{Context, View};
 use semdex_engine::Result;
 

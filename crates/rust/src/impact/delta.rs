@@ -21,6 +21,13 @@ pub(crate) struct Delta<'a> {
     pub after: Option<&'a OutlineItem>,
 }
 
+impl Delta<'_> {
+    /// Whether code may find a name that it did not find before.
+    pub(crate) fn brings_name(&self) -> bool {
+        matches!(self.kind, ChangeKind::Added | ChangeKind::Renamed | ChangeKind::Visibility)
+    }
+}
+
 type Key<'a> = (&'a [String], &'a str, SymbolKind);
 
 /// Compares two outlines. A removed and an added declaration with the same container, kind and shape count as renamed.

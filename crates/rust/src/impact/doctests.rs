@@ -1,5 +1,5 @@
-//! What a change breaks in doctests. Those that name what changes are checked before and after it, and so are all
-//! doctests of a file whose docs change.
+//! What a change breaks in doctests. Those that name what changes, and those that the change edits, are checked before
+//! and after it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,7 +9,6 @@ use ra_ap_ide_db::defs::Definition;
 
 use super::affected::AffectedSet;
 use super::edit_context::EditContext;
-use super::on_cores::check_all;
 use crate::LANGUAGE;
 use crate::checks::errors;
 use crate::checks::excluded::Excluded;
@@ -20,6 +19,7 @@ use crate::names::builds::DOCTEST;
 use crate::resolve::at;
 use crate::syntax::doctests::Doctest;
 use crate::view::doctest_files::DoctestFile;
+use crate::view::parts::check_all;
 use crate::view::{Context, View};
 use semdex_engine::{RenamedNames, Result};
 use semdex_model::{Missing, MissingCode, Span};

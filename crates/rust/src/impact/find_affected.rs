@@ -129,10 +129,7 @@ fn note_declared_again(
 ) {
     let is_own_name =
         |it: &&OutlineItem| !matches!(it.kind, SymbolKind::Method | SymbolKind::Field | SymbolKind::Variant);
-    let is_new = |it: &&(usize, Delta<'_>)| {
-        matches!(it.1.kind, ChangeKind::Added | ChangeKind::Renamed | ChangeKind::Visibility)
-    };
-    let declared = deltas.iter().filter(is_new).filter_map(|it| it.1.after);
+    let declared = deltas.iter().filter(|it| it.1.brings_name()).filter_map(|it| it.1.after);
     let mut names: BTreeSet<&str> = declared.filter(is_own_name).map(|it| &*it.name).collect();
     names.extend(edit.scope_changes.iter().flat_map(|it| it.names.iter().map(|it| &**it)));
     for (file, id, at) in
@@ -243,14 +240,11 @@ fn changed_symbols<'db, 'a>(
     for (definition, _) in &imported {
         add(None, *definition, true, Vec::new());
     }
-    let seen_in = |definition: &Definition<'db>, id: FileId| {
-        let files = imported.iter().find(|it| it.0 == *definition).and_then(|it| it.1.as_ref());
-        files.is_none_or(|it| it.contains(&id))
-    };
     let found = usages::find(cx, &definitions);
     for ((changed_symbol, definition), mut found) in changed_symbols.iter_mut().zip(&definitions).zip(found) {
-        if changed_symbol.delta.is_none() {
-            found.retain(|it| seen_in(definition, it.id));
+        let import = imported.iter().find(|it| changed_symbol.delta.is_none() && it.0 == *definition);
+        if let Some(files) = import.and_then(|it| it.1.as_ref()) {
+            found.retain(|it| files.contains(&it.id));
         }
         for it in std::mem::take(&mut found.items) {
             match it.build {

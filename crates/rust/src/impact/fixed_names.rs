@@ -20,7 +20,6 @@ use crate::syntax::positions;
 use crate::syntax::positions::span;
 use crate::usages;
 use crate::view::Context;
-use semdex_model::ChangeKind;
 
 /// An unresolved name before a change, and the error that is reported for it.
 pub(crate) struct Missed {
@@ -59,10 +58,7 @@ pub(crate) fn add_mended(cx: &Context<'_>, missed: Vec<Missed>, edit: &EditConte
 
 /// The names that a change declares or makes visible; an import declares too.
 fn names_brought<'n>(edit: &'n EditContext, deltas: &[(usize, Delta<'n>)]) -> BTreeSet<&'n str> {
-    let is_brought = |it: &&(usize, Delta<'_>)| {
-        matches!(it.1.kind, ChangeKind::Added | ChangeKind::Renamed | ChangeKind::Visibility)
-    };
-    let items = deltas.iter().filter(is_brought).filter_map(|it| it.1.after);
+    let items = deltas.iter().filter(|it| it.1.brings_name()).filter_map(|it| it.1.after);
     let mut names: BTreeSet<&str> = items.map(|it| it.name.as_str()).collect();
     names.extend(edit.scope_changes.iter().flat_map(|it| &it.names).map(String::as_str));
     // An added file is a module, if it is declared.

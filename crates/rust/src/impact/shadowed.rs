@@ -1,6 +1,7 @@
 //! Calls that a new member of a type takes from a trait, or from what the type dereferences to: it has the same name, and
 //! the compiler finds it first.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ use crate::syntax::positions::tokens_at;
 use crate::usages::names_now;
 use crate::view::Context;
 use semdex_engine::files::File;
-use semdex_model::{ChangeKind, OutlineItem};
+use semdex_model::OutlineItem;
 
 /// Adds the bodies with such calls, in the state before.
 pub(crate) fn add_bodies(
@@ -29,38 +30,25 @@ pub(crate) fn add_bodies(
     deltas: &[(usize, Delta<'_>)],
     bodies_by_ref: &mut BTreeSet<(Arc<str>, usize)>,
 ) {
-    let is_brought =
-        |it: &Delta<'_>| matches!(it.kind, ChangeKind::Added | ChangeKind::Renamed | ChangeKind::Visibility);
-    for (index, delta) in deltas.iter().filter(|it| is_brought(&it.1)) {
-        let Some((item, of)) = delta.after.and_then(|it| Some((it, block_of(&edit.news[*index], it)?))) else {
+    for (index, (old, new)) in edit.olds.iter().zip(&edit.news).enumerate() {
+        let of_file = deltas.iter().filter(|it| it.0 == index && it.1.brings_name()).filter_map(|it| it.1.after);
+        let mut members = of_file.filter(|it| !it.container.is_empty()).peekable();
+        if members.peek().is_none() {
             continue;
-        };
-        let Some(adt) = adt_of(cx, &edit.olds[*index], &of) else { continue };
-        let mut types = Types { cx, adt, by_trait: HashMap::new() };
-        for file in cx.files.of(LANGUAGE) {
-            let Some(id) = cx.file_id(&file.path) else { continue };
-            for at in file.words().offsets(&file.text, &item.name) {
-                let before = file.text[..at].trim_end();
-                let is_called = before.ends_with('.');
-                if !is_called && !before.ends_with("::") {
-                    continue;
-                }
-                let names = names_now(cx, id);
-                let mut meanings = names.at(at).filter_map(|it| match it.0 {
-                    StoredResolution::Means(it) => Some(it.original.definition()),
-                    StoredResolution::Unresolved(_) => None,
-                });
-                if meanings.any(|it| types.may_be_taken(it, is_called)) {
-                    bodies_by_ref.extend(anchors::anchor(&cx.sema, file, id, at).map(|it| (file.path.clone(), it)));
-                }
+        }
+        let tree = SourceFile::parse(&new.text, Edition::CURRENT).tree();
+        for item in members {
+            let Some(adt) = block_of(&tree, item).and_then(|it| adt_of(cx, old, &it)) else { continue };
+            let mut types = Types { cx, adt, by_trait: HashMap::new() };
+            for file in cx.files.of(LANGUAGE) {
+                bodies_by_ref.extend(types.bodies_with_calls(file, &item.name).map(|it| (file.path.clone(), it)));
             }
         }
     }
 }
 
 /// The type that the block around an item names, if the item is a member of an inherent implementation.
-fn block_of(file: &File, item: &OutlineItem) -> Option<ast::Path> {
-    let tree = SourceFile::parse(&file.text, Edition::CURRENT).tree();
+fn block_of(tree: &SourceFile, item: &OutlineItem) -> Option<ast::Path> {
     let token = tokens_at(tree.syntax(), item.name_span.start).right_biased()?;
     let member = token.parent_ancestors().find_map(ast::AssocItem::cast)?;
     let block = member.syntax().parent().and_then(|it| it.parent()).and_then(ast::Impl::cast)?;
@@ -86,6 +74,26 @@ struct Types<'a, 'db> {
 }
 
 impl Types<'_, '_> {
+    /// The bodies of a file that call what has this name and may mean the new member then.
+    fn bodies_with_calls<'f>(&'f mut self, file: &'f File, name: &'f str) -> impl Iterator<Item = usize> + 'f {
+        let (cx, id) = (self.cx, self.cx.file_id(&file.path));
+        let names = OnceCell::new();
+        let places = id.into_iter().flat_map(|id| file.words().offsets(&file.text, name).map(move |at| (id, at)));
+        places.filter_map(move |(id, at)| {
+            let before = file.text[..at].trim_end();
+            let is_called = before.ends_with('.');
+            if !is_called && !before.ends_with("::") {
+                return None;
+            }
+            let mut meanings = names.get_or_init(|| names_now(cx, id)).at(at).filter_map(|it| match it.0 {
+                StoredResolution::Means(it) => Some(it.original.definition()),
+                StoredResolution::Unresolved(_) => None,
+            });
+            let is_taken = meanings.any(|it| self.may_be_taken(it, is_called));
+            anchors::anchor(&cx.sema, file, id, at).filter(|_| is_taken)
+        })
+    }
+
     /// Whether the name of this definition may mean the new member.
     fn may_be_taken(&mut self, named: Definition<'_>, is_called: bool) -> bool {
         let db = self.cx.db;

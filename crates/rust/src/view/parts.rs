@@ -1,18 +1,18 @@
-//! Checks many parts of the code on all cores, within a time limit.
+//! Checks many parts of the code on all cores within a time limit; each thread has a view of its own.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use super::{Context, View};
 use crate::STACK_BYTES;
-use crate::view::{Context, View};
 use semdex_engine::Result;
 
 /// What was found in the parts that were checked, which are the first `checked` ones.
 #[derive(Debug)]
 pub(crate) struct Checked<T> {
     pub(crate) checked: usize,
-    /// Each with the index of its part.
+    /// Each with the index of its part, in the order of the parts.
     found: Vec<(usize, T)>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn check_all<I: Sync, T: Send>(
     check_until(parts, Some(latest), || view().leave_bodies_at(latest), check)
 }
 
-/// Checks each part that is begun in time. Each thread has a view of its own; the caller holds the lock on types.
+/// Checks each part that is begun in time. The caller holds the lock on types.
 pub(crate) fn check_until<I: Sync, T: Send>(
     parts: &[I],
     latest: Option<Instant>,
@@ -68,8 +68,8 @@ pub(crate) fn check_until<I: Sync, T: Send>(
             Ok(found)
         })
     };
-    let found: Vec<(usize, T)> = std::thread::scope(|scope| -> Result<_> {
-        let helper = || std::thread::Builder::new().name("rust-impact".to_owned()).stack_size(STACK_BYTES);
+    let mut found: Vec<(usize, T)> = std::thread::scope(|scope| -> Result<_> {
+        let helper = || std::thread::Builder::new().name("rust-helper".to_owned()).stack_size(STACK_BYTES);
         let views = (1..cores.min(parts.len())).map(|_| view());
         let helpers: Vec<_> = views.map(|view| helper().spawn_scoped(scope, || work(view))).collect();
         let mut found = work(view())?;
@@ -81,5 +81,6 @@ pub(crate) fn check_until<I: Sync, T: Send>(
         }
         Ok(found)
     })?;
+    found.sort_by_key(|it| it.0);
     Ok(Checked { checked: next.into_inner().min(parts.len()), found })
 }
