@@ -146,6 +146,8 @@ pub(crate) struct IndexState {
     further_macro_names: FxHashMap<FileId, Arc<MacroNames>>,
     /// Of all files, if they are known.
     all_macro_names: Option<Arc<AllMacroNames>>,
+    /// How often what they are put together of has changed.
+    macro_changes: u64,
     symbols: FxHashMap<FileId, Arc<FileSymbols>>,
     /// With the file of the definition.
     paths: FxHashMap<Key, (FileId, Arc<str>)>,
@@ -216,10 +218,15 @@ impl IndexState {
         }
     }
 
+    fn forget_all_macro_names(&mut self) {
+        self.all_macro_names = None;
+        self.macro_changes += 1;
+    }
+
     fn take_macro_names(&mut self, taken: &mut IndexState, is_meant: impl Fn(FileId, &MacroNames) -> bool) {
         taken.macro_names.extend(self.macro_names.extract_if(|file, it| is_meant(*file, it)));
         taken.further_macro_names.extend(self.further_macro_names.extract_if(|file, it| is_meant(*file, it)));
-        self.all_macro_names = None;
+        self.forget_all_macro_names();
     }
 
     /// Removes paths that contain one of these names.
@@ -256,9 +263,10 @@ impl Index {
         self.read().further_macro_names.get(&file).cloned()
     }
 
-    /// What the macros that all files call write, if it is known of each of them.
-    pub(crate) fn all_macro_names(&self) -> Option<Arc<AllMacroNames>> {
-        self.read().all_macro_names.clone()
+    /// What the macros that all files call write, if it is known of each of them. What was put together while further
+    /// builds were being read is not known of them.
+    pub(crate) fn all_macro_names(&self, in_further_builds: bool) -> Option<Arc<AllMacroNames>> {
+        self.read().all_macro_names.clone().filter(|it| it.in_further_builds == in_further_builds)
     }
 
     /// The same, put together of what is known of these files: all that the default build has, and as far as it is known
@@ -282,9 +290,15 @@ impl Index {
             is_whole &= known.is_some();
             each.extend(known.map(|it| (file, it.clone())));
         }
+        let changes = all.macro_changes;
         drop(all);
-        let known = Arc::new(AllMacroNames::new(each, is_whole));
-        self.write().all_macro_names = Some(known.clone());
+        let mut known = AllMacroNames::new(each);
+        (known.is_whole, known.in_further_builds) = (is_whole, in_further_builds);
+        let known = Arc::new(known);
+        let mut all = self.write();
+        if all.macro_changes == changes {
+            all.all_macro_names = Some(known.clone());
+        }
         Some(known)
     }
 
@@ -381,14 +395,14 @@ impl Index {
         let mut all = self.write();
         all.learn(Learned::MacroNames(file));
         all.macro_names.insert(file, names);
-        all.all_macro_names = None;
+        all.forget_all_macro_names();
     }
 
     pub(crate) fn learn_further_macro_names(&self, file: FileId, names: Arc<MacroNames>) {
         let mut all = self.write();
         all.learn(Learned::FurtherMacroNames(file));
         all.further_macro_names.insert(file, names);
-        all.all_macro_names = None;
+        all.forget_all_macro_names();
     }
 
     /// Further builds have joined: the default build is as it was, and more symbols are known.
@@ -397,7 +411,7 @@ impl Index {
         let mut all = self.write();
         all.further.clear();
         all.further_macro_names.clear();
-        all.all_macro_names = None;
+        all.forget_all_macro_names();
         all.symbols.clear();
     }
 
@@ -476,8 +490,9 @@ impl Index {
 
     pub(crate) fn forget_all(&self) -> IndexState {
         let mut all = self.write();
-        let learned = all.learned.take();
-        std::mem::replace(&mut *all, IndexState { learned, ..IndexState::default() })
+        all.forget_all_macro_names();
+        let (learned, macro_changes) = (all.learned.take(), all.macro_changes);
+        std::mem::replace(&mut *all, IndexState { learned, macro_changes, ..IndexState::default() })
     }
 
     /// For a shadow database with the same texts, for which nothing is known yet.
@@ -509,7 +524,7 @@ impl Index {
         all.further.extend(state.further);
         all.macro_names.extend(state.macro_names);
         all.further_macro_names.extend(state.further_macro_names);
-        all.all_macro_names = None;
+        all.forget_all_macro_names();
         all.symbols.extend(state.symbols);
         all.paths.extend(state.paths);
         all.keys.extend(state.keys);

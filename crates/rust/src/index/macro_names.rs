@@ -232,8 +232,10 @@ pub(crate) fn learn_further(index: &Index, db: &RootDatabase, file: FileId) {
 /// The names that macros write, of all files.
 #[derive(Debug, Default)]
 pub(crate) struct AllMacroNames {
-    /// Whether what further builds and doctests add is known of all files.
+    /// Whether what doctests and further builds add is known of all files.
     pub(crate) is_whole: bool,
+    /// Whether further builds are among them; if not, there were none that had been read.
+    pub(crate) in_further_builds: bool,
     files: Vec<(FileId, Arc<MacroNames>)>,
     by_key: FxHashMap<Key, Vec<Entry>>,
     by_place: FxHashMap<(FileId, usize), Vec<Entry>>,
@@ -247,9 +249,9 @@ pub(crate) struct AllMacroNames {
 type Entry = (u32, u32);
 
 impl AllMacroNames {
-    pub(crate) fn new(files: Vec<(FileId, Arc<MacroNames>)>, is_whole: bool) -> AllMacroNames {
+    pub(crate) fn new(files: Vec<(FileId, Arc<MacroNames>)>) -> AllMacroNames {
         let unread = files.iter().filter(|it| it.1.is_cut || !it.1.unresolved.is_empty()).cloned().collect();
-        let mut all = AllMacroNames { files, unread, is_whole, ..AllMacroNames::default() };
+        let mut all = AllMacroNames { files, unread, ..AllMacroNames::default() };
         for (file, (id, names)) in all.files.iter().enumerate() {
             for (name, at) in &names.without_text {
                 all.without_text.entry(name.clone()).or_default().push((*id, *at));
@@ -321,5 +323,25 @@ impl AllMacroNames {
         let names = names();
         let is_unread = |it: &MacroNames| it.is_cut || names.iter().any(|name| it.unresolved.contains(*name));
         self.unread.iter().find(|it| is_unread(&it.1)).map(|it| it.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_gathered_before_further_builds_were_read_is_not_known_of_them() {
+        let (index, file) = (Index::default(), FileId::from_raw(1));
+        index.learn_macro_names(file, Arc::default());
+        index.gather_macro_names(&[file], &[], false).unwrap();
+        let known = |in_further_builds| index.all_macro_names(in_further_builds).map(|it| it.is_whole);
+        assert_eq!((known(false), known(true)), (Some(true), None));
+        index.gather_macro_names(&[file], &[], true).unwrap();
+        assert_eq!((known(false), known(true)), (None, Some(false)), "what they add is not known yet");
+        index.learn_further_macro_names(file, Arc::default());
+        assert_eq!(known(true), None);
+        index.gather_macro_names(&[file], &[], true).unwrap();
+        assert_eq!(known(true), Some(true));
     }
 }

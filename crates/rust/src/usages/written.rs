@@ -33,7 +33,7 @@ pub(super) fn of_search(cx: &Context<'_>, search: &Search, until: Option<Instant
 /// The names of a search that macros write, before it is known what they write at all in most files. `None` if that is
 /// known, or they are not known in time.
 fn written_now(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> Option<Arc<AllMacroNames>> {
-    if cx.index.is_shadow || cx.index.all_macro_names().is_some() {
+    if cx.index.is_shadow || cx.index.all_macro_names(in_further_builds(cx)).is_some() {
         return None;
     }
     let ids: Vec<FileId> = cx.files.of(LANGUAGE).filter_map(|it| cx.file_id(&it.path)).collect();
@@ -50,18 +50,23 @@ fn written_now(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> Opt
     });
     let known = known.into_iter().map(|it| Some((it, cx.index.macro_names(it)?)));
     let each = read.into_iter().chain(known).collect::<Option<Vec<_>>>()?;
-    Some(Arc::new(AllMacroNames::new(each, false)))
+    Some(Arc::new(AllMacroNames::new(each)))
+}
+
+/// Whether there are further builds and all of them are read.
+fn in_further_builds(cx: &Context<'_>) -> bool {
+    let builds = &cx.environment.builds;
+    !builds.names.is_empty() && !builds.are_pending
 }
 
 /// What macros write, in all files; computed now where it is not known. `None` if it is not known in time. What they
 /// write in doctests and further builds takes much longer after an edit: it is computed only for the `whole`.
 fn written_names(cx: &Context<'_>, until: Option<Instant>, whole: bool) -> Option<Arc<AllMacroNames>> {
-    let known = cx.index.all_macro_names().filter(|it| it.is_whole || !whole);
+    let in_further_builds = in_further_builds(cx);
+    let known = cx.index.all_macro_names(in_further_builds).filter(|it| it.is_whole || !whole);
     if known.is_some() || cx.index.is_shadow {
         return known;
     }
-    let builds = &cx.environment.builds;
-    let in_further_builds = !builds.names.is_empty() && !builds.are_pending;
     let ids: Vec<FileId> = cx.files.of(LANGUAGE).filter_map(|it| cx.file_id(&it.path)).collect();
     let modules: Vec<FileId> = cx.doctests().map(|it| it.module).collect();
     let lacks = |id: FileId| cx.index.macro_names(id).is_none();
