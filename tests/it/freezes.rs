@@ -228,3 +228,27 @@ fn names_are_judged_in_a_body_whose_types_cost_too_much() {
     let found: Vec<_> = broken.iter().map(|it| (it["line"].as_u64().unwrap(), it["code"].as_str().unwrap())).collect();
     assert_eq!(found, [(5, "E0425"), (6, "E0433")], "{reply}");
 }
+
+/// The body is costly in the state that is tried, and in no other.
+#[test]
+fn what_a_dry_run_makes_costly_is_as_before_afterwards() {
+    let good = "pub fn pair<T>(x: T) -> T { x }\npub fn good(x: u8) -> u8 { x }\n";
+    let costly = repeated("let x = 1u8;", "let x = crate::good::pair(x);\n", 45).replace(" }\n", " x.count_ones(); }\n");
+    let server = Home::with(&[MANIFEST, LIB, ("src/good.rs", good), ("src/costly.rs", &costly)]).serve(&["--trust"]);
+    server.wait_ready();
+    let dry_run = |before: &str, after: &str| {
+        let edit = json!({"file": "src/good.rs", "search_context": before, "replacement": after, "dry_run": true});
+        let (status, reply) = server.post("/v1/edit", &edit);
+        assert_eq!(status, 200, "{reply}");
+        reply
+    };
+    let reply = dry_run("-> T { x }", "-> (T, T) { todo!() }");
+    let missing = reply["meta"]["missing"].to_string();
+    assert!(missing.contains("too_many") && missing.contains("`costly`"), "{reply}");
+    let (status, found) = server.get("/v1/diagnostics?file=src/costly.rs");
+    assert_eq!((status, &found["items"], &found["meta"]["complete"]), (200, &json!([]), &json!(true)), "{found}");
+    let status = server.get("/v1/status").1.to_string();
+    assert!(!status.contains("was abandoned"), "{status}");
+    let reply = dry_run("pair<T>(x: T)", "pair<T: Copy>(x: T)");
+    assert_eq!((&reply["impact"]["broken"], &reply["meta"]["complete"]), (&json!([]), &json!(true)), "{reply}");
+}

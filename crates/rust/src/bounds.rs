@@ -171,9 +171,9 @@ pub(crate) fn current() -> Bounds {
     ACTIVE.with_borrow(|it| it.as_ref().map(|it| it.bounds.clone())).unwrap_or_default()
 }
 
-/// Whether anything is abandoned in the database of this thread's work.
-fn is_any_abandoned() -> bool {
-    current().abandoned.is_some_and(|it| it.is_any())
+/// Whether salsa may refuse queries because of what was abandoned in the database of this thread's work.
+fn refuses() -> bool {
+    current().abandoned.is_some_and(|it| it.refuses())
 }
 
 /// Runs a part of an answer that may take this many steps outside of queries. If it takes more, it is abandoned under
@@ -215,7 +215,7 @@ pub(crate) fn exceeded_bound(panic: &(dyn Any + Send)) -> Option<Bound> {
         return Some(*bound);
     }
     // Salsa also refuses what waits for an abandoned query, and the query itself until the next change.
-    if !matches!(panic.downcast_ref(), Some(Cancelled::PropagatedPanic)) || !is_any_abandoned() {
+    if !matches!(panic.downcast_ref(), Some(Cancelled::PropagatedPanic)) || !refuses() {
         return None;
     }
     let is_late = current().until.is_some_and(|it| it <= Instant::now());

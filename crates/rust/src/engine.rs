@@ -30,7 +30,8 @@ use std::time::Instant;
 
 use ra_ap_hir::ChangeWithProcMacros;
 use ra_ap_ide::AnalysisHost;
-use ra_ap_ide_db::base_db::salsa::{Durability, Setter as _};
+use ra_ap_ide_db::base_db::salsa::plumbing::ZalsaDatabase as _;
+use ra_ap_ide_db::base_db::salsa::{Database as _, Durability, Setter as _};
 use ra_ap_ide_db::base_db::{
     CrateGraphBuilder, LibraryRoots, LocalRoots, ProcMacroPaths, SourceDatabase, SourceRoot, SourceRootId,
 };
@@ -609,9 +610,14 @@ impl Rust {
             let roots = self.partitioned();
             set_roots(&mut self.host, &mut self.roots, roots);
         }
-        self.host.apply_change(change);
+        apply_change(&mut self.host, change, &self.abandoned);
         self.environment.refusals.note_change();
         self.is_torn = false;
+    }
+
+    /// What may be computed by now although it was ended before is not refused any longer.
+    pub(crate) fn renew(&mut self) {
+        renew(&mut self.host, &self.abandoned);
     }
 
     /// A write was begun and not finished: the engine has to be discarded.
@@ -633,6 +639,25 @@ impl Drop for Superseded {
 /// Whether a file belongs to one of these source roots.
 fn is_in(roots: &[SourceRoot], file: FileId) -> bool {
     roots.iter().any(|it| it.path_for_file(&file).is_some())
+}
+
+/// Changes a database in which this was abandoned.
+fn apply_change(host: &mut AnalysisHost, change: ChangeWithProcMacros, abandoned: &Abandoned) {
+    let revision = |host: &AnalysisHost| host.raw_database().zalsa().current_revision();
+    let before = revision(host);
+    host.apply_change(change);
+    if revision(host) != before {
+        abandoned.note_revision();
+    }
+    renew(host, abandoned);
+}
+
+/// Gives a database another revision, with the same inputs, if what was abandoned wants it.
+fn renew(host: &mut AnalysisHost, abandoned: &Abandoned) {
+    if abandoned.wants_revision() {
+        host.raw_database_mut().synthetic_write(Durability::LOW);
+        abandoned.note_revision();
+    }
 }
 
 fn new_host() -> AnalysisHost {

@@ -1,7 +1,7 @@
 //! What was abandoned because its analysis costs too much. It is not analysed again at the same text.
 
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::{HashSet, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -28,6 +28,11 @@ pub(crate) struct Abandoned {
     all: Mutex<All>,
     /// The number of those at their current text.
     current: AtomicUsize,
+    /// Queries were ended in the current revision of the database. Salsa refuses those in cycles with them until the
+    /// next one.
+    has_ended: AtomicBool,
+    /// Some of these may be computed by now, or by others.
+    wants_revision: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -60,7 +65,7 @@ pub(crate) enum About {
 }
 
 /// Where it is.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AbandonedPlace {
     /// For messages: "the body of `f` (src/lib.rs:3)".
     pub(crate) described: String,
@@ -80,7 +85,12 @@ impl Abandoned {
             listed: Vec::new(),
             status,
         };
-        Abandoned { all: Mutex::new(all), current: AtomicUsize::new(0) }
+        Abandoned {
+            all: Mutex::new(all),
+            current: AtomicUsize::new(0),
+            has_ended: AtomicBool::new(false),
+            wants_revision: AtomicBool::new(false),
+        }
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut All) -> T) -> T {
@@ -94,20 +104,53 @@ impl Abandoned {
         self.current.load(Ordering::Relaxed) > 0
     }
 
+    /// Whether a query may have been refused because of what was abandoned.
+    pub(crate) fn refuses(&self) -> bool {
+        self.is_any() || self.has_ended.load(Ordering::Relaxed)
+    }
+
+    /// Whether the database needs another revision, without a change of it, for what may be computed again.
+    pub(crate) fn wants_revision(&self) -> bool {
+        self.wants_revision.load(Ordering::Relaxed)
+    }
+
+    /// The database has another revision, and no query of an earlier one is running.
+    pub(crate) fn note_revision(&self) {
+        self.has_ended.store(false, Ordering::Relaxed);
+        self.wants_revision.store(false, Ordering::Relaxed);
+    }
+
+    /// A query ends without a result. One with a bound on its time may be computed by work without such a bound.
+    fn note_end(&self, bound: Bound) {
+        self.has_ended.store(true, Ordering::Relaxed);
+        if bound == Bound::Time {
+            self.wants_revision.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// The bound that this query exceeded before, so that it is not to be computed. A bound on the time only counts for
     /// work that has such a bound.
     pub(crate) fn bound_exceeded_by(&self, query: &str, is_timed: bool) -> Option<Bound> {
         if !self.is_any() {
             return None;
         }
-        self.with(|all| {
-            all.try_again();
+        let bound = self.with(|all| {
+            self.note_retry(all.try_again());
             let mut of_query = all.bodies.iter().filter(|it| it.is_current && it.query == query);
             of_query.find(|it| is_timed || it.bound == Bound::Steps).map(|it| it.bound)
-        })
+        })?;
+        self.note_end(bound);
+        Some(bound)
+    }
+
+    fn note_retry(&self, is_retry: bool) {
+        if is_retry && self.has_ended.load(Ordering::Relaxed) {
+            self.wants_revision.store(true, Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn add(&self, query: String, about: Option<About>, bound: Bound) {
+        self.note_end(bound);
         self.with(|all| {
             all.bodies.retain(|it| !(it.is_current && it.query == query));
             all.bodies.push_back(Body { query, about, bound, is_current: true, place: None });
@@ -152,7 +195,30 @@ impl Abandoned {
                 }
             }
             all.is_change_waiting = true;
-            all.try_again();
+            self.note_retry(all.try_again());
+            all.publish();
+        });
+    }
+
+    /// What is abandoned, in whatever text.
+    pub(crate) fn queries(&self) -> HashSet<String> {
+        self.with(|all| all.bodies.iter().map(|it| it.query.clone()).collect())
+    }
+
+    /// A change that was tried is taken back: what was abandoned because of it can be computed again.
+    pub(crate) fn forget_all_but(&self, queries: &HashSet<String>) {
+        self.retain(|it| queries.contains(&it.query));
+    }
+
+    /// The same for a database of its own: what the first one has not abandoned either.
+    pub(crate) fn forget_unless_in(&self, first: &Abandoned) {
+        let known = first.with(|all| all.bodies.iter().filter_map(|it| it.place.clone()).collect::<Vec<_>>());
+        self.retain(|it| it.place.as_ref().is_some_and(|it| known.contains(it)));
+    }
+
+    fn retain(&self, is_kept: impl Fn(&Body) -> bool) {
+        self.with(|all| {
+            all.bodies.retain(is_kept);
             all.publish();
         });
     }
@@ -160,26 +226,28 @@ impl Abandoned {
     /// What the status lists.
     pub(crate) fn missing(&self) -> Vec<Missing> {
         self.with(|all| {
-            all.try_again();
+            self.note_retry(all.try_again());
             all.missing()
         })
     }
 }
 
 impl All {
-    /// Bodies are forgotten if a change of another file may have fixed them.
-    fn try_again(&mut self) {
+    /// Forgets the bodies if a change of another file may have fixed them. Returns whether it has.
+    fn try_again(&mut self) -> bool {
         if !self.is_change_waiting {
-            return;
+            return false;
         }
         let current = self.bodies.iter().filter(|it| it.is_current).count();
         let pause = LEAST_PAUSE.max(PAUSE_FOR_EACH * u32::try_from(current).unwrap_or(u32::MAX));
-        if self.tried_again.elapsed() >= pause {
+        let is_due = self.tried_again.elapsed() >= pause;
+        if is_due {
             self.is_change_waiting = false;
             self.tried_again = Instant::now();
             self.bodies.retain(|it| !it.is_current);
             self.publish();
         }
+        is_due
     }
 
     fn missing(&self) -> Vec<Missing> {

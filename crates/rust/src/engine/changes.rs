@@ -42,6 +42,8 @@ pub(crate) struct SetAside {
     before: Option<Vec<(FileId, Arc<FileInterface>)>>,
     /// The crates before the change, if it changes them.
     crates: Option<Box<CratesBefore>>,
+    /// What was abandoned before the change.
+    abandoned: HashSet<String>,
 }
 
 /// What a trial of other crates replaced.
@@ -144,7 +146,8 @@ impl Rust {
             None => self.index.forget_all(),
         };
         self.index.try_out();
-        Tried::Here(Box::new(SetAside { state, before, crates: None }))
+        let abandoned = self.abandoned.queries();
+        Tried::Here(Box::new(SetAside { state, before, crates: None, abandoned }))
     }
 
     /// The same for a change that makes other crates.
@@ -175,7 +178,8 @@ impl Rust {
         let state = self.index.forget_all();
         self.set_graph();
         self.index.try_out();
-        Tried::Here(Box::new(SetAside { state, before: None, crates: Some(Box::new(crates)) }))
+        let (crates, abandoned) = (Some(Box::new(crates)), self.abandoned.queries());
+        Tried::Here(Box::new(SetAside { state, before: None, crates, abandoned }))
     }
 
     fn take_crates_back(&mut self, crates: CratesBefore) {
@@ -223,6 +227,7 @@ impl Rust {
     pub(crate) fn take_back(&mut self, before: &[(Arc<str>, Option<Arc<str>>)], tried: Tried) {
         match tried {
             Tried::Here(aside) => {
+                self.abandoned.forget_all_but(&aside.abandoned);
                 let has_other_crates = self.put(before);
                 let state = if has_other_crates { IndexState::default() } else { aside.state };
                 if let Some(crates) = aside.crates {

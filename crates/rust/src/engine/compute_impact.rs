@@ -64,6 +64,7 @@ impl Rust {
             (false, None) if !failed => {}
             (false, tried) => self.end_trial(edits, tried),
         }
+        self.renew();
         change_impact
     }
 

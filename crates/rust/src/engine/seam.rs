@@ -300,6 +300,7 @@ impl Engine for RustEngine {
             Some(quiet) if quiet >= QUIET_BEFORE_IDLE_WORK => self.idle(files, quiet),
             _ => {}
         }
+        self.rust.renew();
         // The rest also happens during a steady stream of queries.
         if pause.unchanged >= PRIMING_DELAY {
             self.prime();

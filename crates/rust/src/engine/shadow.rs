@@ -14,7 +14,7 @@ use ra_ap_vfs::FileId;
 
 use super::changes::Tried;
 use super::revalidate::revalidate_in_background;
-use super::{Rust, is_in, new_host, set_roots};
+use super::{Rust, apply_change, is_in, new_host, set_roots};
 use crate::LANGUAGE;
 use crate::bounds::abandoned::Abandoned;
 use crate::checks::errors;
@@ -121,7 +121,7 @@ impl ShadowDatabase {
 impl Shadow {
     fn set(&mut self, mut change: ChangeWithProcMacros, texts: Texts) {
         texts.into_iter().for_each(|(file, text)| change.change_file(file, text));
-        self.host.apply_change(change);
+        apply_change(&mut self.host, change, &self.abandoned);
         self.is_over = revalidate_in_background(self.host.raw_database());
     }
 }
@@ -282,6 +282,7 @@ impl Rust {
         if std::mem::take(&mut self.shadow_database.lacks_roots) {
             set_roots(&mut shadow.host, &mut shadow.roots, self.roots.clone());
         }
+        shadow.abandoned.forget_unless_in(&self.abandoned);
         texts.iter().for_each(|(file, text)| shadow.abandoned.note_text(*file, text.as_deref()));
         shadow.set(graph.unwrap_or_default(), texts);
         self.shadow_database.stage = Stage::There(shadow);
