@@ -233,7 +233,8 @@ fn names_are_judged_in_a_body_whose_types_cost_too_much() {
 #[test]
 fn what_a_dry_run_makes_costly_is_as_before_afterwards() {
     let good = "pub fn pair<T>(x: T) -> T { x }\npub fn good(x: u8) -> u8 { x }\n";
-    let costly = repeated("let x = 1u8;", "let x = crate::good::pair(x);\n", 45).replace(" }\n", " x.count_ones(); }\n");
+    let costly =
+        repeated("let x = 1u8;", "let x = crate::good::pair(x);\n", 45).replace(" }\n", " x.count_ones(); }\n");
     let server = Home::with(&[MANIFEST, LIB, ("src/good.rs", good), ("src/costly.rs", &costly)]).serve(&["--trust"]);
     server.wait_ready();
     let dry_run = |before: &str, after: &str| {

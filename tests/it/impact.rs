@@ -492,6 +492,30 @@ fn broken_lines(text: &str, old: &str, new: &str) -> Vec<String> {
     found
 }
 
+/// What a trait provides is there without an implementation's own function, and with the trait's type.
+#[test]
+fn a_function_that_the_trait_provides_may_go() {
+    let text = "pub trait Steps {
+    fn first(&self) -> u8;
+    fn second(&self) -> u8 {
+        self.first()
+    }
+}
+pub struct One;
+impl Steps for One {
+    fn first(&self) -> u8 { 1 }
+    fn second(&self) -> u8 { 2 }
+}
+pub fn user(it: &One) -> u8 {
+    it.second() + <One as Steps>::second(it) + Steps::first(it)
+}
+";
+    assert_eq!(broken_lines(text, "    fn second(&self) -> u8 { 2 }\n", ""), Vec::<String>::new());
+    assert_eq!(broken_lines(text, "    fn first(&self) -> u8 { 1 }\n", ""), ["8 E0046"]);
+    let block = &text[text.find("impl Steps").unwrap()..text.find("pub fn user").unwrap()];
+    assert_eq!(broken_lines(text, block, ""), ["9 E0599"]);
+}
+
 #[test]
 fn generics_are_judged_in_what_macros_write() {
     let text = "macro_rules! make {\n    ($n:ident) => {\n        pub struct $n {\n            pub h: Head<u8>,\n        }\n        \

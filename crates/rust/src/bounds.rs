@@ -200,13 +200,12 @@ pub(crate) fn part<T>(name: &str, about: About, most: u64, part: impl FnOnce() -
     part()
 }
 
-/// Runs a part of an answer. `None` if it exceeds its bound.
-pub(crate) fn catch<T>(part: impl FnOnce() -> T) -> Option<T> {
-    match catch_unwind(AssertUnwindSafe(part)) {
-        Ok(done) => Some(done),
-        Err(panic) if exceeded_bound(&*panic).is_some() => None,
-        Err(panic) => resume_unwind(panic),
-    }
+/// Runs a part of an answer. An error if it exceeds its bound.
+pub(crate) fn catch<T>(part: impl FnOnce() -> T) -> Result<T, Bound> {
+    catch_unwind(AssertUnwindSafe(part)).map_err(|panic| match exceeded_bound(&*panic) {
+        Some(bound) => bound,
+        None => resume_unwind(panic),
+    })
 }
 
 /// The bound that an analysis exceeded, if it ended because of one.

@@ -41,6 +41,7 @@ pub(crate) mod macros;
 pub(crate) mod method_bounds;
 pub(crate) mod misfits;
 pub(crate) mod modules;
+mod provided;
 pub(crate) mod reaching;
 pub(crate) mod reexports;
 pub(crate) mod removed_traits;

@@ -358,7 +358,7 @@ impl<'a, 'db> Reader<'a, 'db> {
         if self.abandoned.get().is_some_and(|it| it.contains_range(token.text_range())) {
             return Resolution::Unresolved(UnresolvedReason::Abandoned);
         }
-        bounds::catch(|| self.resolve(token, at)).unwrap_or_else(|| {
+        bounds::catch(|| self.resolve(token, at)).unwrap_or_else(|_| {
             let item = token.parent_ancestors().find(|it| ast::Item::can_cast(it.kind()));
             self.abandoned.set(Some(item.map_or(token.text_range(), |it| it.text_range())));
             Resolution::Unresolved(UnresolvedReason::Abandoned)

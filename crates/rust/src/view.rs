@@ -335,7 +335,7 @@ impl View {
                 };
                 let answer = bounds::within(bounds, || bounds::catch(|| question(&context)));
                 view.abandoned.locate(|about| unless_at_fault(|| located::place_of(&context, about)).ok().flatten());
-                answer.unwrap_or_else(|| Err(Stop::Failed(exhausted())))
+                answer.unwrap_or_else(|_| Err(Stop::Failed(exhausted())))
             })
         })?
     }
@@ -397,6 +397,11 @@ impl<'db> Context<'db> {
     /// `place`; a change cancels the whole query.
     pub(crate) fn unless_at_fault<T>(&self, place: impl FnOnce() -> String, part: impl FnOnce() -> T) -> Option<T> {
         unless_at_fault(part).map_err(|fault| self.note_stumble(fault, place)).ok()
+    }
+
+    /// The same, for a part whose panics are not to be caught.
+    pub(crate) fn unless_exhausted<T>(&self, place: impl FnOnce() -> String, part: impl FnOnce() -> T) -> Option<T> {
+        bounds::catch(part).map_err(|bound| self.note_stumble(Fault::Exhausted(bound), place)).ok()
     }
 
     pub(crate) fn note_stumble(&self, fault: Fault, place: impl FnOnce() -> String) {

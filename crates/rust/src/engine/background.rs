@@ -129,6 +129,8 @@ impl Rust {
         let status = self.status.clone();
         let work = move || {
             fault::point("rust.index");
+            // Questions come first.
+            priority::lower_thread();
             ended(&view.fill(&progress))
         };
         let done = move |how| {

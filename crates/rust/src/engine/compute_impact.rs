@@ -18,7 +18,9 @@ use crate::checks::unreadable::Uncompiled;
 use crate::checks::{imports, report};
 use crate::finding::Finding;
 use crate::finding::code::Phase;
+use crate::impact::affected::AffectedSet;
 use crate::impact::bodies::{errors_of, errors_of_moved};
+use crate::impact::delta::Delta;
 use crate::impact::differ::differ;
 use crate::impact::edit_context::{EditContext, Side, renamed_names};
 use crate::impact::misfits::misfits_of;
@@ -30,7 +32,7 @@ use crate::load::planned::{Planned, is_planned};
 use crate::questions::coverage::not_included;
 use crate::questions::diagnostics;
 use crate::usages::loaded;
-use crate::view::Stumbles;
+use crate::view::{Context, Stumbles};
 use crate::{LANGUAGE, usages};
 #[cfg(test)]
 use semdex_engine::files::Files;
@@ -150,12 +152,13 @@ impl Rust {
             *tried = self.try_in_shadow(&news);
         }
         let view_before = || self.view(before.clone()).with(&stumbles);
+        let mut are_declarations_known = true;
         let (mut affected, missed, earlier_blocks, imports, tests, modules, at_stake) = view_before().ask(|it| {
             let missed = fixed_names::missed_before(it, &edit, &deltas);
             let affected = find_affected::affected_set(it, &edit, &deltas, &missed);
-            let mut blocks = misfits_of(it, &affected, &edit, Side::Before);
-            blocks.extend(derives::refused_derives(it, &deltas, &edit, Side::Before));
-            blocks.extend(compared_heads::errors_of_heads(it, &affected, &edit, Side::Before));
+            let stumbled = it.stumbles.count();
+            let mut blocks = errors_of_declarations(it, &affected, &deltas, &edit, Side::Before);
+            are_declarations_known = it.stumbles.count() == stumbled;
             let imports = imports_at_stake(it, &edit);
             let at_stake = further_builds::at_stake(it, &affected, &edit, changed_doctests);
             blocks.extend(imports.values().flatten().cloned());
@@ -218,9 +221,9 @@ impl Rust {
                 here.drop_saved_state();
             }
             later.extend(arity::miscalled(it, &affected, &edit));
-            later.extend(misfits_of(it, &affected, &edit, Side::After));
-            later.extend(derives::refused_derives(it, &deltas, &edit, Side::After));
-            later.extend(compared_heads::errors_of_heads(it, &affected, &edit, Side::After));
+            if are_declarations_known {
+                later.extend(errors_of_declarations(it, &affected, &deltas, &edit, Side::After));
+            }
             let mut sent = sent_futures::sent_futures(it, &affected, &edit, Side::After);
             later.append(&mut sent.found);
             let mut unresolved = switched_on::unresolved_in(it, &affected.new_files);
@@ -320,6 +323,24 @@ impl Rust {
         }
         Ok(change_impact)
     }
+}
+
+/// The errors outside of bodies that are compared.
+fn errors_of_declarations(
+    it: &Context<'_>,
+    affected: &AffectedSet<'_>,
+    deltas: &[(usize, Delta<'_>)],
+    edit: &EditContext,
+    side: Side,
+) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut add = |check: &dyn Fn() -> Vec<Finding>| {
+        found.extend(it.unless_at_fault(|| "the declarations".to_owned(), check).into_iter().flatten());
+    };
+    add(&|| misfits_of(it, affected, edit, side));
+    add(&|| derives::refused_derives(it, deltas, edit, side));
+    add(&|| compared_heads::errors_of_heads(it, affected, edit, side));
+    found
 }
 
 /// Whether an unresolved name may be one of the crates that Cargo could not determine.

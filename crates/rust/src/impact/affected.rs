@@ -30,6 +30,8 @@ pub(crate) struct ChangedSymbol<'a> {
     pub(crate) is_itself: bool,
     /// The traits that it no longer implements.
     pub(crate) lost: Vec<String>,
+    /// Whether its trait provides it when it goes: nothing breaks where it is called.
+    pub(crate) is_provided: bool,
 }
 
 /// A place that only a further build compiles.
@@ -52,7 +54,7 @@ impl ChangedSymbol<'_> {
     pub(crate) fn goes(&self) -> bool {
         let kind = self.delta.as_ref().map(|it| it.1.kind);
         let is_gone = matches!(kind, None | Some(ChangeKind::Removed | ChangeKind::Renamed));
-        self.is_itself && (is_gone || self.is_switched())
+        self.is_itself && !self.is_provided && (is_gone || self.is_switched())
     }
 
     /// Whether its declaration is unchanged, and a changed attribute decides whether it exists.

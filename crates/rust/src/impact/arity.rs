@@ -43,7 +43,7 @@ pub(crate) fn bodies_around(
     bodies_by_ref: &mut BTreeSet<(Arc<str>, usize)>,
 ) -> Miscalls {
     let mut miscalls = Miscalls::new();
-    for changed_symbol in changed_symbols {
+    for changed_symbol in changed_symbols.iter().filter(|it| !it.is_provided) {
         let arity = arity_of(changed_symbol, edit);
         for it in &changed_symbol.occurrences {
             let Some(anchor) = anchors::anchor_of(&cx.sema, it) else { continue };

@@ -18,8 +18,8 @@ use super::fixed_names::Missed;
 use super::impls::shape_at;
 use super::unresolved_names::bodies_with_other_imports;
 use super::{
-    arity, compared_heads, declared, dyn_traits, helper_attributes, holders, macros, reexports, shadowed, sizes,
-    switched_on, unused, wellformed,
+    arity, compared_heads, declared, dyn_traits, helper_attributes, holders, macros, provided, reexports, shadowed,
+    sizes, switched_on, unused, wellformed,
 };
 use crate::checks::expansions::MAX_MACROS;
 use crate::checks::{ambiguous_globs, anchors, derive_expansion, errors};
@@ -52,7 +52,8 @@ pub(crate) fn affected_set<'a>(
     let mut miscalls = arity::bodies_around(cx, &affected.changed_symbols, edit, &mut bodies_by_ref);
     bodies_by_ref.extend(missed.iter().filter_map(|it| anchors::anchor_of(&cx.sema, &it.occurrence)));
     // Missing or surplus parts of a type's literal or pattern are errors in macros too.
-    for changed_symbol in affected.changed_symbols.iter().filter(|it| it.is_itself || it.delta.is_some()) {
+    let breaking = affected.changed_symbols.iter().filter(|it| !it.is_provided);
+    for changed_symbol in breaking.filter(|it| it.is_itself || it.delta.is_some()) {
         macros::follow_macros(cx, changed_symbol, &changed_symbol.in_macros, MAX_MACROS, &mut bodies_by_ref);
     }
     shadowed::add_bodies(cx, edit, deltas, &mut bodies_by_ref);
@@ -184,10 +185,12 @@ fn changed_symbols<'db, 'a>(
             calls,
             is_itself,
             lost,
+            is_provided: false,
         });
         definitions.push(definition);
     };
     let mut seen: BTreeSet<(usize, usize)> = BTreeSet::new();
+    let mut provided: Vec<Definition<'db>> = Vec::new();
     for edited in deltas {
         let (index, delta) = edited;
         let file = &edit.olds[*index];
@@ -226,6 +229,8 @@ fn changed_symbols<'db, 'a>(
             }
         }
         let Some(definition) = at::definition_in_any_build(&cx.sema, id, item.name_span.start) else { continue };
+        let of_file = deltas.iter().filter(|it| it.0 == *index).map(|it| &it.1);
+        provided.extend(provided::is_provided(cx, file, definition, delta, of_file).then_some(definition));
         add(Some(edited), definition, true, lost);
         for member in found_through(cx.db, definition, delta) {
             add(Some(edited), member, true, Vec::new());
@@ -246,6 +251,7 @@ fn changed_symbols<'db, 'a>(
         if let Some(files) = import.and_then(|it| it.1.as_ref()) {
             found.retain(|it| files.contains(&it.id));
         }
+        changed_symbol.is_provided = provided.contains(definition);
         for it in std::mem::take(&mut found.items) {
             match it.build {
                 None if it.calls.is_some() => changed_symbol.in_macros.push(it),

@@ -105,6 +105,7 @@ pub(crate) fn follow_types<'db>(
         calls: Vec::new(),
         is_itself: false,
         lost: Vec::new(),
+        is_provided: false,
     }));
 }
 

@@ -333,9 +333,13 @@ pub(crate) fn check_change(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut 
                     cx.unless_at_fault(at, || cx.for_each_instance(occurrence.id, &mut of_crate));
                 }
             }
-            Check::Symbol(check) => symbols.for_each(|it| check(cx, it, change.edit, out)),
+            Check::Symbol(check) => symbols.for_each(|it| {
+                cx.unless_at_fault(|| format!("`{}`", it.name), || check(cx, it, change.edit, out));
+            }),
             Check::Item(check) => check_files(cx, &files, change, check, out),
-            Check::Change(check) => check(cx, change, out),
+            Check::Change(check) => {
+                cx.unless_at_fault(|| "what the change affects".to_owned(), || check(cx, change, out));
+            }
             Check::Impl(_) | Check::Late(_) | Check::Apart => {}
         }
     }
@@ -373,10 +377,11 @@ fn check_files(
 ) {
     for it in files {
         let mut of_crate = |cx: &Context<'_>| check(cx, it, change, out);
-        match cx.file_id(&it.file.path) {
+        let of_file = || match cx.file_id(&it.file.path) {
             Some(id) => drop(cx.for_each_instance(id, &mut of_crate)),
             None => of_crate(cx),
-        }
+        };
+        cx.unless_at_fault(|| format!("the items of {}", it.file.path), of_file);
     }
 }
 
@@ -385,7 +390,8 @@ pub(crate) fn check_late(cx: &Context<'_>, change: &Change<'_, '_>, new: &mut Ve
     let mut late: Vec<Finding> = Vec::new();
     for rule in RULES {
         let Check::Late(check) = rule.check else { continue };
-        late.extend(check(cx, change, new).into_iter().map(|it| Finding { rule: rule.id, ..it }));
+        let found = cx.unless_at_fault(|| "what the change affects".to_owned(), || check(cx, change, new));
+        late.extend(found.into_iter().flatten().map(|it| Finding { rule: rule.id, ..it }));
     }
     let mut out = Findings::new(new);
     for it in late {

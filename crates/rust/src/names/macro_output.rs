@@ -358,7 +358,7 @@ impl<'db> Walk<'_, '_, 'db> {
             }
         };
         self.names += 1;
-        let resolution = bounds::catch(meaning).unwrap_or_else(|| {
+        let resolution = bounds::catch(meaning).unwrap_or_else(|_| {
             self.reader.abandoned.set(Some(token.text_range()));
             self.unread.names.insert(name.into());
             None

@@ -44,7 +44,8 @@ pub(crate) fn check_all<I: Sync, T: Send>(
     check_until(parts, Some(latest), || view().leave_bodies_at(latest), check)
 }
 
-/// Checks each part that is begun in time. The caller holds the lock on types.
+/// Checks each part that is begun in time. One that exceeds its bound is noted in the view's stumbles. The caller holds the
+/// lock on types.
 pub(crate) fn check_until<I: Sync, T: Send>(
     parts: &[I],
     latest: Option<Instant>,
@@ -63,7 +64,8 @@ pub(crate) fn check_until<I: Sync, T: Send>(
             while is_in_time() {
                 let nth = next.fetch_add(1, Ordering::Relaxed);
                 let Some(part) = parts.get(nth) else { break };
-                found.extend(check(cx, part).into_iter().map(|it| (nth, it)));
+                let of_part = cx.unless_exhausted(|| "a part of the code".to_owned(), || check(cx, part));
+                found.extend(of_part.into_iter().flatten().map(|it| (nth, it)));
             }
             Ok(found)
         })
