@@ -492,6 +492,22 @@ fn broken_lines(text: &str, old: &str, new: &str) -> Vec<String> {
     found
 }
 
+/// The lines that are left are those of one call or of the other.
+#[test]
+fn what_a_call_has_already_is_not_broken_by_the_removal_of_one_beside_it() {
+    let call =
+        |name: &str, value: &str| format!("made! {{\n    pub fn {name}() -> u8 {{\n        {value}\n    }}\n}}\n");
+    let (one, two) = (call("one", "1"), call("two", "\"two\""));
+    let text =
+        format!("macro_rules! made {{\n    ($($it:item)*) => {{ $($it)* }};\n}}\n{one}{two}{}", call("three", "3"));
+    assert_eq!(broken_lines(&text, &one, ""), Vec::<String>::new());
+    // The same lines for a differ.
+    let head = "made! {\n    pub fn ";
+    let changed = text.replacen(&one, "", 1).replacen(head, &format!("{head}o"), 1);
+    assert_eq!(broken_lines(&text, &text, &changed), Vec::<String>::new());
+    assert_eq!(broken_lines(&text, "        1\n", "        \"1\"\n"), ["6 E0308"]);
+}
+
 /// What a trait provides is there without an implementation's own function, and with the trait's type.
 #[test]
 fn a_function_that_the_trait_provides_may_go() {

@@ -127,10 +127,13 @@ impl Rust {
             status.send_modify(|it| it.progress = Some(progress));
         };
         let status = self.status.clone();
+        let is_first = self.environment.builds.names.is_empty();
         let work = move || {
             fault::point("rust.index");
-            // Questions come first.
-            priority::lower_thread();
+            // The first questions come first. With further builds it would not end while requests come without a pause.
+            if is_first {
+                priority::lower_thread();
+            }
             ended(&view.fill(&progress))
         };
         let done = move |how| {

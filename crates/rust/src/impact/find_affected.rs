@@ -95,7 +95,7 @@ pub(crate) fn affected_set<'a>(
             if let Some(before) = before {
                 bodies_by_ref.remove(&(old.path.clone(), before));
             }
-            affected.bodies_by_ref.push(BodyRef { file: old.path.clone(), before, after: Some(after), edited: true });
+            affected.bodies_by_ref.push(BodyRef { file: old.path.clone(), before, after, edited: true });
         }
         if !scope_changes.is_empty() || !bodies_with_other_imports(old, new).is_empty() {
             note_unresolved(cx, old, &mut affected.unresolved);
@@ -144,20 +144,34 @@ fn note_declared_again(
     }
 }
 
-/// The macro calls among items whose text the edit alters, or which it writes or switches on: the starts before and
-/// after.
-fn altered_calls(cx: &Context<'_>, edit: &EditContext, index: usize) -> Vec<(Option<usize>, usize)> {
+/// The macro calls among items whose text the edit alters, or which it writes, removes or switches on: the starts before
+/// and after. What the edit leaves of one that it removes may be in another, so its errors are compared too.
+fn altered_calls(cx: &Context<'_>, edit: &EditContext, index: usize) -> Vec<(Option<usize>, Option<usize>)> {
     let (old, new) = (&edit.olds[index], &edit.news[index]);
     let Some(back) = edit.backs.get(&*new.path) else { return Vec::new() };
-    let tree = SourceFile::parse(&new.text, Edition::CURRENT).tree();
-    let calls = tree.syntax().descendants().filter_map(ast::MacroCall::cast).filter(is_among_items);
-    let is_altered = |it: &Span| !back.is_untouched(*it) || edit.is_switched_on(index, *it);
-    let places = calls.map(|it| span(it.syntax().text_range())).filter(is_altered);
     let was_call = |at: usize| {
         let call = cx.file_id(&old.path).and_then(|it| anchors::macro_call_at(&cx.sema, it, at));
         call.is_some_and(|it| span(it.syntax().text_range()).start == at)
     };
-    places.map(|it| (back.offset(it.start).filter(|it| was_call(*it)), it.start)).collect()
+    let of_old = cx.file_id(&old.path).map(|it| calls_among_items(&cx.sema.parse_guess_edition(it)));
+    let mut left: BTreeSet<usize> = of_old.into_iter().flatten().map(|it| it.start).collect();
+    let mut altered = Vec::new();
+    for it in calls_among_items(&SourceFile::parse(&new.text, Edition::CURRENT).tree()) {
+        let before = back.offset(it.start).filter(|it| was_call(*it));
+        if let Some(before) = before {
+            left.remove(&before);
+        }
+        if !back.is_untouched(it) || edit.is_switched_on(index, it) {
+            altered.push((before, Some(it.start)));
+        }
+    }
+    altered.extend(left.into_iter().map(|it| (Some(it), None)));
+    altered
+}
+
+fn calls_among_items(tree: &SourceFile) -> Vec<Span> {
+    let calls = tree.syntax().descendants().filter_map(ast::MacroCall::cast).filter(is_among_items);
+    calls.map(|it| span(it.syntax().text_range())).collect()
 }
 
 /// The changed declarations with the places that name them.
