@@ -149,18 +149,11 @@ fn note_declared_again(
 fn altered_calls(cx: &Context<'_>, edit: &EditContext, index: usize) -> Vec<(Option<usize>, Option<usize>)> {
     let (old, new) = (&edit.olds[index], &edit.news[index]);
     let Some(back) = edit.backs.get(&*new.path) else { return Vec::new() };
-    let was_call = |at: usize| {
-        let call = cx.file_id(&old.path).and_then(|it| anchors::macro_call_at(&cx.sema, it, at));
-        call.is_some_and(|it| span(it.syntax().text_range()).start == at)
-    };
     let of_old = cx.file_id(&old.path).map(|it| calls_among_items(&cx.sema.parse_guess_edition(it)));
     let mut left: BTreeSet<usize> = of_old.into_iter().flatten().map(|it| it.start).collect();
     let mut altered = Vec::new();
     for it in calls_among_items(&SourceFile::parse(&new.text, Edition::CURRENT).tree()) {
-        let before = back.offset(it.start).filter(|it| was_call(*it));
-        if let Some(before) = before {
-            left.remove(&before);
-        }
+        let before = back.offset(it.start).filter(|it| left.remove(it));
         if !back.is_untouched(it) || edit.is_switched_on(index, it) {
             altered.push((before, Some(it.start)));
         }
