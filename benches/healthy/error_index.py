@@ -49,6 +49,14 @@ def mistakes():
     return json.loads((pathlib.Path(__file__).parent / "mistakes.json").read_text()).items()
 
 
+def within_macro(text):
+    """The items of a file in a call of a macro that writes what it is given, as `cfg_if!` or `lazy_static!` do."""
+    lines = text.split("\n")
+    is_inner = lambda it: it.startswith(("#![", "//!"))
+    head = [it for it in lines if is_inner(it)]
+    return "\n".join([*head, "macro_rules! same { ($($it:tt)*) => { $($it)* } }", "same! {", *(it for it in lines if not is_inner(it)), "}", ""])
+
+
 def write(root, crates, edition, is_empty=False):
     (root / "Cargo.toml").write_text('[workspace]\nmembers = ["m/*"]\nresolver = "2"\n')
     for name, text in crates:
@@ -99,9 +107,12 @@ def main():
     arguments.add_argument("--show", action="store_true", help="print each file that differs")
     arguments.add_argument("--mistakes", action="store_true", help="everyday mistakes instead of the error index")
     arguments.add_argument("--edits", action="store_true", help="dry runs instead of diagnostics")
+    arguments.add_argument("--in-macro", action="store_true", help="all items of a file in a call of a macro that writes them as they are")
     arguments.add_argument("--edition", default="2021")
     given = arguments.parse_args()
     crates = list(mistakes() if given.mistakes else examples())
+    if given.in_macro:
+        crates = [(name, within_macro(text)) for name, text in crates]
     ask = dry_run if given.edits else diagnostics
     with tempfile.TemporaryDirectory() as directory:
         root = pathlib.Path(directory).resolve() / "index"

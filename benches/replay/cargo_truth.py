@@ -73,9 +73,10 @@ class Tree:
 
 
 class Truth:
-    def __init__(self, cache, repository, directory, target, only_kept=False):
+    def __init__(self, cache, repository, directory, target, only_kept=False, features=None):
+        """`features`: a list separated by commas, or `all`; else the default ones."""
         self.cache, self.repository, self.directory, self.target = map(pathlib.Path, (cache, repository, directory, target))
-        self.only_kept = only_kept
+        self.only_kept, self.features = only_kept, features
         self.base, self.tree = None, None
         self.cache.mkdir(parents=True, exist_ok=True)
 
@@ -87,8 +88,13 @@ class Truth:
         return self._kept(f"base-{base}", lambda: self._try_base(base))
 
     def of(self, record):
-        """{"errors": […], "seconds": …, "files": …, "cargo": what Cargo itself says where it does not get to compile}"""
-        return self._kept(key(record), lambda: self._try(record))
+        """{"errors": […], "seconds": …, "files": …, "cargo": what Cargo itself says where it does not get to compile}, without the base's."""
+        told = self._kept(key(record), lambda: self._try(record))
+        known = {without_lines(it) for it in self.of_base(record["base"])["errors"]}
+        if not told or not known or "errors" not in told:
+            return told
+        errors = [it for it in told["errors"] if without_lines(it) not in known]
+        return {**told, "errors": errors, "succeeded": told["succeeded"] or not errors and not told["cargo"]}
 
     def _kept(self, name, compute):
         kept = self.cache / f"{name}.json"
@@ -138,7 +144,7 @@ class Truth:
             self.tree.reset()
 
     def _check(self):
-        return check(self.tree.root, ".", self.target)
+        return check(self.tree.root, ".", self.target, self.features)
 
     # Other workspaces of the tree ------------------------------------------------------------------------------------------
 
@@ -165,12 +171,18 @@ def other_workspaces(root):
     return [it.as_posix() for it in found]
 
 
-def check(root, directory, target):
+def without_lines(error):
+    """What an error is, wherever its lines have moved."""
+    return error["code"], error["message"], error["target"], tuple(sorted({it[0] for it in error["places"]}))
+
+
+def check(root, directory, target, features=None):
     """What `cargo check` reports of the workspace in this directory of the tree."""
+    chosen = [] if not features else ["--all-features"] if features == "all" else ["--features", features]
     # Lints are a workspace's policy, and would end a crate before its errors are reported.
     environment = {**os.environ, "CARGO_TARGET_DIR": str(target), "CARGO_INCREMENTAL": "1", "RUSTFLAGS": "--cap-lints=warn"}
     begin = time.monotonic()
-    done = subprocess.run(CHECK, cwd=root / directory, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+    done = subprocess.run(CHECK + chosen, cwd=root / directory, env=environment, capture_output=True, text=True, timeout=PATIENCE)
     took = time.monotonic() - begin
     errors, seen = [], set()
     for line in done.stdout.splitlines():

@@ -41,13 +41,18 @@ class Replay:
         self.directory, self.repository = directory / self.name, repository
         self.records = [it for it in records(source) if not options.only or any(word in f"{it['instance']} {it['base']}" for word in options.only)]
         self.truth = cargo_truth.Truth(
-            pathlib.Path(options.truth) / self.name, repository, self.directory / "compiler", options.target or directory / "target", options.kept
+            pathlib.Path(options.truth) / self.name,
+            repository,
+            self.directory / "compiler",
+            options.target or directory / "target",
+            options.kept,
+            options.features,
         )
 
     def rows(self):
         for base in dict.fromkeys(it["base"] for it in self.records):
             healthy = self.truth.of_base(base)
-            if not healthy or not healthy["checks"]:
+            if not healthy or not healthy["checks"] and (healthy["cargo"] or not self.options.broken_base):
                 told = "not known" if not healthy else (healthy["cargo"] or "; ".join(it["message"] for it in healthy["errors"][:2]))[-200:]
                 print(f"{self.name}: base {base[:10]} does not compile: {told}", file=sys.stderr)
                 continue
@@ -59,6 +64,9 @@ class Replay:
         # One directory for all bases: what semdex has compiled of the dependencies is used again.
         root = self.directory / "tree"
         cargo_truth.Tree(root, self.repository, base, self.truth.lock(base))
+        if self.options.features:
+            features = "all" if self.options.features == "all" else self.options.features.split(",")
+            (root / "semdex.toml").write_text(f"[rust]\nfeatures = {json.dumps(features)}\n")
         patched = cargo_truth.Tree(self.directory / "patched", self.repository, base, self.truth.lock(base))
         with semdex.Server(self.options.server_binary, [root], directory=self.directory / f"server-{base[:12]}") as server:
             loaded = server.wait_ready(self.options.ready_timeout)
@@ -291,6 +299,8 @@ if __name__ == "__main__":
     parser.add_argument("--repository", required=True, action="append", metavar="NAME=PATH", help="the git directory with the bases of NAME.json.gz")
     parser.add_argument("--truth", required=True, metavar="DIR", help="where the compiler's answers are kept")
     parser.add_argument("--kept", action="store_true", help="only patches whose truth is kept already: the compiler is not run")
+    parser.add_argument("--features", metavar="LIST", help="those of the default build, separated by commas, or `all`; for Cargo and semdex")
+    parser.add_argument("--broken-base", action="store_true", help="take a base that does not compile too, and leave out the errors that it has")
     parser.add_argument("--only", action="append", metavar="WORD", help="only instances or bases that contain it; may be given several times")
     parser.add_argument("--target", metavar="DIR", help="Cargo's target directory (default: a temporary one)")
     parser.add_argument("--directory", metavar="DIR", help="where the trees and servers are (default: a temporary directory)")

@@ -95,7 +95,7 @@ impl Bound {
             Bound::Steps => "it takes too many steps".to_owned(),
             Bound::Time => {
                 let seconds = TIME_OF_A_CHANGE.as_secs();
-                format!("it did not end in the {seconds} s for the impact of a change, during which others wait")
+                format!("it did not end in time: the impact of a change, for which others wait, has {seconds} s at most")
             }
             Bound::Errors => format!("it has more than {MOST_ERRORS} errors"),
         }
@@ -171,9 +171,9 @@ pub(crate) fn current() -> Bounds {
     ACTIVE.with_borrow(|it| it.as_ref().map(|it| it.bounds.clone())).unwrap_or_default()
 }
 
-/// Whether salsa may refuse queries because of what was abandoned in the database of this thread's work.
-fn refuses() -> bool {
-    current().abandoned.is_some_and(|it| it.refuses())
+/// The bound because of which salsa may refuse queries in the database of this thread's work.
+fn refused_by() -> Option<Bound> {
+    current().abandoned.and_then(|it| it.refused_by())
 }
 
 /// Runs a part of an answer that may take this many steps outside of queries. If it takes more, it is abandoned under
@@ -214,11 +214,10 @@ pub(crate) fn exceeded_bound(panic: &(dyn Any + Send)) -> Option<Bound> {
         return Some(*bound);
     }
     // Salsa also refuses what waits for an abandoned query, and the query itself until the next change.
-    if !matches!(panic.downcast_ref(), Some(Cancelled::PropagatedPanic)) || !refuses() {
-        return None;
-    }
+    let is_refusal = matches!(panic.downcast_ref(), Some(Cancelled::PropagatedPanic));
+    let bound = refused_by().filter(|_| is_refusal)?;
     let is_late = current().until.is_some_and(|it| it <= Instant::now());
-    Some(if is_late { Bound::Time } else { Bound::Steps })
+    Some(if is_late { Bound::Time } else { bound })
 }
 
 enum Verdict {

@@ -104,9 +104,13 @@ impl Abandoned {
         self.current.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether a query may have been refused because of what was abandoned.
-    pub(crate) fn refuses(&self) -> bool {
-        self.is_any() || self.has_ended.load(Ordering::Relaxed)
+    /// The bound that was exceeded by what a query may have been refused for.
+    pub(crate) fn refused_by(&self) -> Option<Bound> {
+        let is_possible = self.is_any() || self.has_ended.load(Ordering::Relaxed);
+        is_possible.then(|| {
+            let has_steps = self.with(|all| all.bodies.iter().any(|it| it.is_current && it.bound == Bound::Steps));
+            if has_steps { Bound::Steps } else { Bound::Time }
+        })
     }
 
     /// Whether the database needs another revision, without a change of it, for what may be computed again.
