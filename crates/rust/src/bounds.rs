@@ -95,7 +95,9 @@ impl Bound {
             Bound::Steps => "it takes too many steps".to_owned(),
             Bound::Time => {
                 let seconds = TIME_OF_A_CHANGE.as_secs();
-                format!("it did not end in time: the impact of a change, for which others wait, has {seconds} s at most")
+                format!(
+                    "it did not end in time: the impact of a change, for which others wait, has {seconds} s at most"
+                )
             }
             Bound::Errors => format!("it has more than {MOST_ERRORS} errors"),
         }

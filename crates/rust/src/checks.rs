@@ -54,6 +54,7 @@ pub(crate) mod report;
 mod representations;
 pub(crate) mod rules;
 pub(crate) mod sized;
+pub(crate) mod std_macros;
 pub(crate) mod structural;
 pub(crate) mod try_operator;
 pub(crate) mod undeclared_lifetimes;

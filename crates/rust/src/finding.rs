@@ -208,6 +208,7 @@ pub(crate) enum RuleId {
     OpaqueTypes,
     StructUpdates,
     FormatStrings,
+    StdMacros,
     BoundTwice,
     Alternatives,
     OuterItems,

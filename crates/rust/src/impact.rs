@@ -38,6 +38,7 @@ pub(crate) mod item_heads;
 pub(crate) mod layout;
 pub(crate) mod lifetimes;
 pub(crate) mod macros;
+mod made_items;
 pub(crate) mod method_bounds;
 pub(crate) mod misfits;
 pub(crate) mod modules;

@@ -13,9 +13,7 @@ use crate::view::Context;
 
 /// A pattern with a name twice. The alternatives of a pattern each bind all names, so those are not looked at.
 pub(crate) fn bound_twice(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
-    // Names that different calls of a macro write are different ones.
-    let is_made = || cx.sema.hir_file_for(node).is_macro();
-    if !is_outermost(node) || node.descendants().any(|it| it.kind() == SyntaxKind::OR_PAT) || is_made() {
+    if !is_outermost(node) || node.descendants().any(|it| it.kind() == SyntaxKind::OR_PAT) {
         return;
     }
     let mut known: BTreeSet<String> = BTreeSet::new();

@@ -1,10 +1,11 @@
 //! Format strings that do not fit their arguments, which rust-analyzer does not report. They are parsed by the compiler's
 //! own parser.
 
+use ra_ap_hir::HirDisplay as _;
 use ra_ap_ide::FileRange;
 use ra_ap_rustc_parse_format::{Count, ParseMode, Parser, Piece, Position};
 use ra_ap_syntax::ast::{self, HasName as _, IsString as _};
-use ra_ap_syntax::{AstNode as _, AstToken as _, Edition, SyntaxNode, TextRange};
+use ra_ap_syntax::{AstNode as _, AstToken as _, Edition, SyntaxKind, SyntaxNode, TextRange};
 
 use super::report;
 use crate::finding::RawDiagnostic;
@@ -23,7 +24,10 @@ pub(crate) fn format_strings(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<
             ast::LiteralKind::String(it) => it,
             _ => return out.extend(no_string(cx, &template)),
         },
-        ast::Expr::MacroExpr(_) => return,
+        ast::Expr::MacroExpr(it) => match concatenated(cx, it) {
+            Some(it) => it,
+            None => return,
+        },
         _ => return out.extend(no_string(cx, &template)),
     };
     let arguments: Vec<ast::FormatArgsArg> = call.args().collect();
@@ -48,6 +52,7 @@ pub(crate) fn format_strings(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<
     let mut used = vec![false; arguments.len()];
     let mut lacking = Vec::new();
     let mut asked = 0;
+    let mut counts: Vec<usize> = Vec::new();
     let mut use_position = |index: usize| match used.get_mut(index) {
         Some(used) => *used = true,
         None => lacking.push(index),
@@ -62,8 +67,14 @@ pub(crate) fn format_strings(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<
         asked += usize::from(matches!(argument.position, Position::ArgumentImplicitlyIs(_)));
         for count in [&argument.format.width, &argument.format.precision] {
             match count {
-                Count::CountIsParam(index) | Count::CountIsStar(index) => use_position(*index),
-                Count::CountIsName(name, _) => named.push(name),
+                Count::CountIsParam(index) | Count::CountIsStar(index) => {
+                    use_position(*index);
+                    counts.push(*index);
+                }
+                Count::CountIsName(name, _) => {
+                    named.push(name);
+                    counts.extend(names.iter().position(|it| it.as_deref() == Some(*name)));
+                }
                 Count::CountIs(_) | Count::CountImplied => {}
             }
         }
@@ -73,6 +84,7 @@ pub(crate) fn format_strings(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<
             out.push(at_or_whole(cx, &template, span, message));
         }
     }
+    out.extend(counts.into_iter().filter_map(|it| no_number(cx, &arguments.get(it)?.expr()?)));
     for (used, name) in used.iter_mut().zip(&names) {
         *used |= name.as_deref().is_some_and(|it| named.contains(&it));
     }
@@ -92,6 +104,32 @@ pub(crate) fn format_strings(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<
         let what = if argument.name().is_some() { "named argument never used" } else { "argument never used" };
         out.push(report::raw_diagnostic(cx, argument.syntax(), Code::Uncoded, what.to_owned()));
     }
+}
+
+/// The text that `concat!` makes of literals.
+fn concatenated(cx: &Context<'_>, template: &ast::MacroExpr) -> Option<ast::String> {
+    let call = template.macro_call()?;
+    let is_concat = call.path()?.segment()?.name_ref()?.text() == "concat";
+    let tokens = || call.token_tree().into_iter().flat_map(|it| it.syntax().descendants_with_tokens());
+    if !is_concat || tokens().any(|it| it.kind() == SyntaxKind::BANG) {
+        return None;
+    }
+    let made = cx.sema.expand_macro_call(&call)?.value;
+    match made.descendants().find_map(ast::Literal::cast)?.kind() {
+        ast::LiteralKind::String(it) => Some(it),
+        _ => None,
+    }
+}
+
+/// A width or a precision that is no number.
+fn no_number(cx: &Context<'_>, argument: &ast::Expr) -> Option<RawDiagnostic> {
+    let ty = cx.sema.type_of_expr(argument)?.original;
+    if ty.contains_unknown() || ty.is_never() || ty.as_builtin().is_some_and(|it| it.is_int() || it.is_uint()) {
+        return None;
+    }
+    let krate = cx.sema.scope(argument.syntax())?.krate();
+    let message = format!("expected `usize`, found `{}`", ty.display(cx.db, krate.to_display_target(cx.db)));
+    Some(report::raw_diagnostic(cx, argument.syntax(), Code::E0308, message))
 }
 
 /// `panic!` takes any value before the edition 2021.

@@ -11,7 +11,6 @@ use crate::view::Context;
 pub(crate) fn malformed_node(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
     let found = match node.kind() {
         SyntaxKind::RANGE_PAT => empty_range(node),
-        SyntaxKind::REF_EXPR => raw_reference(node),
         SyntaxKind::BREAK_EXPR | SyntaxKind::CONTINUE_EXPR => in_labeled_block(node),
         SyntaxKind::DYN_TRAIT_TYPE => bare_object(cx, node),
         SyntaxKind::GENERIC_ARG_LIST => bound_twice(node),
@@ -43,12 +42,21 @@ fn value(of: &ast::Pat) -> Option<i128> {
     exhaustive::number(of)
 }
 
-/// `&raw const 2`
-fn raw_reference(node: &SyntaxNode) -> Malformed {
-    let it = ast::RefExpr::cast(node.clone())?;
+/// `&raw const 2`, as `addr_of!` writes it too.
+pub(crate) fn address_of_temporary(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
+    if let Some((code, message)) = ast::RefExpr::cast(node.clone()).and_then(|it| raw_reference(&it)) {
+        out.push(report::raw_diagnostic(cx, node, code, message));
+    }
+}
+
+fn raw_reference(it: &ast::RefExpr) -> Malformed {
     it.raw_token()?;
+    let mut of = it.expr()?;
+    while let ast::Expr::ParenExpr(it) = of {
+        of = it.expr()?;
+    }
     let is_temporary = matches!(
-        it.expr()?,
+        of,
         ast::Expr::Literal(_) | ast::Expr::CallExpr(_) | ast::Expr::MethodCallExpr(_) | ast::Expr::BinExpr(_)
     );
     is_temporary.then(|| (Code::E0745, "cannot take address of a temporary".to_owned()))

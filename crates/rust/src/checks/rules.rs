@@ -8,7 +8,7 @@ use super::{
     alternatives, ambiguous_globs, ambiguous_numbers, assignments, async_recursion, bound_twice, const_contexts,
     constructors, editions, exhaustive, expansions, format_strings, gates, literals, macro_paths,
     malformed_expressions, misused_paths, native, object_types, opaque, operators, outer_items, patterns, projections,
-    sized, structural, try_operator, unknown_results, unmet_projections,
+    sized, std_macros, structural, try_operator, unknown_results, unmet_projections, written,
 };
 use crate::finding::code::Code::*;
 use crate::finding::code::{Code, Phase};
@@ -45,6 +45,7 @@ enum When {
 enum Check {
     Body(fn(&Context<'_>, DefWithBody, &mut Vec<RawDiagnostic>)),
     Node {
+        /// In expansions too; else only for what stands in a file or in the input of a macro.
         in_expansions: bool,
         check: fn(&Context<'_>, &SyntaxNode, &mut Vec<RawDiagnostic>),
     },
@@ -192,9 +193,16 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         id: RuleId::MalformedExpressions,
         about: "expressions, patterns and types that the compiler refuses by their form",
-        codes: &[E0030, E0579, E0695, E0719, E0745, E0782],
+        codes: &[E0030, E0579, E0695, E0719, E0782],
         when: When::Always,
         check: Check::Node { in_expansions: false, check: malformed_expressions::malformed_node },
+    },
+    Rule {
+        id: RuleId::MalformedExpressions,
+        about: "addresses of temporaries",
+        codes: &[E0745],
+        when: When::Always,
+        check: Check::Node { in_expansions: true, check: malformed_expressions::address_of_temporary },
     },
     Rule {
         id: RuleId::AmbiguousGlobs,
@@ -206,9 +214,16 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         id: RuleId::FormatStrings,
         about: "format strings that do not fit their arguments",
-        codes: &[Uncoded],
+        codes: &[Uncoded, E0308],
         when: When::Always,
         check: Check::Node { in_expansions: true, check: format_strings::format_strings },
+    },
+    Rule {
+        id: RuleId::StdMacros,
+        about: "calls of built-in macros with arguments that they do not take",
+        codes: &[Uncoded, E0539, E0609],
+        when: When::Always,
+        check: Check::Node { in_expansions: true, check: std_macros::refused_calls },
     },
     Rule {
         id: RuleId::UnknownResults,
@@ -314,11 +329,13 @@ pub(crate) fn check_nodes(cx: &Context<'_>, body: &SyntaxNode, types_differ: boo
             _ => None,
         })
         .collect();
-    let expands = rules.iter().any(|it| it.1);
-    expansions::in_body(&cx.sema, body, expands, &mut |node, is_expanded| {
-        for (id, _, check) in rules.iter().filter(|it| it.1 || !is_expanded) {
+    expansions::in_body(&cx.sema, body, &mut |node, is_expanded| {
+        for (id, in_expansions, check) in &rules {
             let from = out.len();
             check(cx, node, out);
+            if out.len() > from && is_expanded && !in_expansions && !written::is_input(cx, node) {
+                out.truncate(from);
+            }
             out[from..].iter_mut().for_each(|it| it.rule = *id);
         }
     });

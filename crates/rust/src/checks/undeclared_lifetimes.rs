@@ -17,7 +17,7 @@ pub(crate) fn undeclared_lifetimes(cx: &Context<'_>, item: &SyntaxNode, out: &mu
         return;
     }
     let mut declared = Vec::new();
-    let around: Vec<SyntaxNode> = item.ancestors().skip(1).collect();
+    let around: Vec<SyntaxNode> = cx.sema.ancestors_with_macros(item.clone()).skip(1).collect();
     for it in around.into_iter().rev() {
         enter(&it, &mut declared);
     }

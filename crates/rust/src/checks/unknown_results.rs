@@ -26,7 +26,7 @@ pub(crate) fn unknown_results(cx: &Context<'_>, body: DefWithBody, out: &mut Vec
     }
     let Some(source) = native::body_syntax(&cx.sema, body) else { return };
     let (mut first, mut is_clear): (Option<(SyntaxNode, Code)>, bool) = (None, true);
-    expansions::in_body(&cx.sema, &source, true, &mut |node, _| {
+    expansions::in_body(&cx.sema, &source, &mut |node, _| {
         if !is_clear {
             return;
         }

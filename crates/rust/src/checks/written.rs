@@ -3,7 +3,7 @@
 use ra_ap_cfg::CfgExpr;
 use ra_ap_hir::{Crate, HasCrate, InFile};
 use ra_ap_intern::Symbol;
-use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
+use ra_ap_syntax::{AstNode as _, SyntaxNode, SyntaxToken, TextRange, ast};
 
 use crate::syntax::attributes::attributes_of;
 use crate::syntax::is_read_by_tools;
@@ -13,6 +13,26 @@ use crate::view::Context;
 pub(crate) fn is_written(cx: &Context<'_>, node: &SyntaxNode) -> bool {
     let file = cx.sema.hir_file_for(node);
     InFile::new(file, node.text_range()).original_node_file_range_rooted_opt(cx.db).is_some()
+}
+
+/// Whether a node stands in a file, or in the input of macros that leave it as it is: its first and its last token are
+/// where the text has them. What a procedural macro makes may have the place of a token of its input.
+pub(crate) fn is_input(cx: &Context<'_>, node: &SyntaxNode) -> bool {
+    let file = cx.sema.hir_file_for(node);
+    let written = |at: TextRange| InFile::new(file, at).original_node_file_range_rooted_opt(cx.db);
+    let is_same = |token: Option<SyntaxToken>| {
+        let token = token?;
+        let stands = written(token.text_range())?;
+        (stands.range.len() == token.text_range().len()).then_some(stands)
+    };
+    let ends = is_same(node.first_token()).zip(is_same(node.last_token()));
+    let Some(whole) = written(node.text_range()) else { return false };
+    ends.is_some_and(|(first, last)| {
+        first.file_id == last.file_id
+            && whole.range.start() == first.range.start()
+            && whole.range.end() == last.range.end()
+            && (first.range != last.range || node.first_token() == node.last_token())
+    })
 }
 
 /// Whether the conditions (`cfg`) of a node hold in a crate. `None` if a condition is not known: one that cannot be read,

@@ -4,36 +4,26 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ra_ap_hir::{Adt, GenericDef};
-use ra_ap_hir_expand::MacroDefKind;
-use ra_ap_hir_expand::builtin::EagerExpander;
+use ra_ap_hir::GenericDef;
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
-use ra_ap_syntax::ast::{HasGenericParams as _, HasName as _};
+use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, ast};
 
 use super::affected::{AffectedSet, is_outside_body};
 use super::delta::is_content;
 use super::edit_context::{EditContext, Side};
-use super::item_heads::{head_of, is_whole};
-use super::unused;
-use crate::bounds::Bound;
-use crate::checks::closed::Closed;
-use crate::checks::recursive_types::{Contents, recursive_types};
-use crate::checks::{
-    ambiguous_globs, anchors, expansions, macro_paths, malformed_expressions, malformed_items, misused_paths,
-    object_types, report, undeclared_lifetimes, unresolved, written_imports,
-};
-use crate::finding::code::Code;
+use super::item_heads::{errors_of_item, is_whole};
+use super::made_items;
+use crate::checks::recursive_types::Contents;
+use crate::checks::{anchors, report, unresolved, written_imports};
 use crate::finding::{Finding, RawDiagnostic, RuleId, merge_equal};
 use crate::index::search::Occurrence;
 use crate::resolve::at;
-use crate::syntax::attributes::is_conditional;
 use crate::syntax::declaration::is_among_items;
-use crate::syntax::nesting;
 use crate::syntax::positions::{self, span};
 use crate::usages;
-use crate::view::{Context, Fault};
+use crate::view::Context;
 use semdex_model::{ChangeKind, Role, Span, SymbolKind};
 
 /// The most levels of generic types and aliases that are followed.
@@ -154,9 +144,10 @@ pub(crate) fn errors_of_heads(
     }
     let mut contents = Contents::default();
     let mut found = Vec::new();
+    let mut made = Vec::new();
     for call in calls {
         let place = || "a macro call".to_owned();
-        cx.unless_at_fault(place, || errors_of_expansion(cx, &call, &mut found));
+        cx.unless_at_fault(place, || made.extend(made_items::errors_of_call(cx, &call, &mut contents)));
     }
     for import in imports {
         let from = found.len();
@@ -169,6 +160,7 @@ pub(crate) fn errors_of_heads(
         cx.unless_at_fault(place, || errors_of_head(cx, id, at, &mut contents, &mut found));
     }
     let mut found: Vec<Finding> = found.into_iter().filter_map(|it| report::placed(cx, it)).collect();
+    found.extend(made);
     merge_equal(&mut found);
     found
 }
@@ -182,90 +174,11 @@ fn errors_of_head(cx: &Context<'_>, id: FileId, at: usize, contents: &mut Conten
         Some(block) => cx.sema.to_def(&block).is_some(),
         None => definition.is_some(),
     };
-    if !is_compiled {
-        return;
+    if is_compiled {
+        let adt = match definition {
+            Some(Definition::Adt(it)) => Some(it),
+            _ => None,
+        };
+        errors_of_item(cx, &node, adt, unresolved::is_as_written(&cx.sema, id, &token), contents, found);
     }
-    let mut add = |rule: RuleId, errors: Vec<RawDiagnostic>| {
-        found.extend(errors.into_iter().map(|it| RawDiagnostic { rule, ..it }));
-    };
-    let head = head_of(&node);
-    let (mut of_objects, mut of_paths, mut of_globs, mut of_form) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut of_types = Vec::new();
-    for it in &head {
-        object_types::missing_types(cx, it, &mut of_objects);
-        misused_paths::misused_paths(cx, it, &mut of_paths);
-        ambiguous_globs::ambiguous_path(cx, it, &mut of_globs);
-        malformed_expressions::malformed_node(cx, it, &mut of_types);
-    }
-    if unresolved::is_as_written(&cx.sema, id, &token) {
-        malformed_items::malformed(cx, &node, &head, &mut of_form);
-    }
-    add(RuleId::ObjectTypes, of_objects);
-    add(RuleId::MisusedPaths, of_paths);
-    add(RuleId::AmbiguousGlobs, of_globs);
-    add(RuleId::MalformedExpressions, of_types);
-    add(RuleId::MalformedItems, of_form);
-    let mut of_lifetimes = Vec::new();
-    undeclared_lifetimes::undeclared_lifetimes(cx, &node, &mut of_lifetimes);
-    add(RuleId::UndeclaredLifetimes, of_lifetimes);
-    let Some(Definition::Adt(adt)) = definition else { return };
-    let mut errors = Vec::new();
-    recursive_types(cx, adt, contents, &mut errors);
-    add(RuleId::RecursiveTypes, errors);
-    add(RuleId::UnmentionedParameters, unmentioned_parameters(cx, adt, &node));
-}
-
-/// The errors in what a macro call among items makes, outside of bodies.
-fn errors_of_expansion(cx: &Context<'_>, call: &ast::MacroCall, found: &mut Vec<RawDiagnostic>) {
-    let Some(id) = cx.sema.to_def(call) else { return };
-    // Of the built-in macros only this one fails wherever the compiler's does. `cargo metadata` enables more features than a
-    // build does, so that a condition on features may not hold there.
-    let is_exact = match id.loc(cx.db).def.kind {
-        MacroDefKind::Declarative(..) => true,
-        MacroDefKind::BuiltInEager(_, it) => it == EagerExpander::CompileError && !is_conditional(call.syntax()),
-        _ => false,
-    };
-    if let Some(error) = id.parse_macro_expansion_error(cx.db).and_then(|it| it.err).filter(|_| is_exact) {
-        let at = call.path().map_or_else(|| call.syntax().clone(), |it| it.syntax().clone());
-        let message = error.render_to_string(cx.db).message;
-        if nesting::is_too_long(&message) {
-            cx.note_stumble(Fault::Exhausted(Bound::Steps), || "a macro call".to_owned());
-        } else {
-            found.push(RawDiagnostic {
-                rule: RuleId::MacroPaths,
-                ..report::raw_diagnostic(cx, &at, Code::Uncoded, message)
-            });
-        }
-        return;
-    }
-    let Some(expansion) = cx.sema.expand_macro_call(call) else { return };
-    let from = found.len();
-    expansions::in_expansions(&cx.sema, &expansion.value, &mut |node| {
-        let is_in_body = node.ancestors().any(|it| ast::Expr::can_cast(it.kind()));
-        if !is_in_body {
-            macro_paths::unresolved_in_output(cx, node, found);
-        }
-    });
-    found[from..].iter_mut().for_each(|it| it.rule = RuleId::MacroPaths);
-}
-
-/// The parameters of a type that no field mentions.
-fn unmentioned_parameters(cx: &Context<'_>, of: Adt, node: &SyntaxNode) -> Vec<RawDiagnostic> {
-    let Some(source) = ast::Adt::cast(node.clone()) else { return Vec::new() };
-    let fields = unused::fields(&cx.sema, &source);
-    let is_written = !node.descendants().any(|it| ast::MacroType::can_cast(it.kind()));
-    let item = ast::Item::from(source.clone());
-    if !is_written || cx.sema.to_def(&source) != Some(of) || !Closed::new(cx, "").has_known_attributes(&item) {
-        return Vec::new();
-    }
-    let parameters = source.generic_param_list().into_iter().flat_map(|it| it.generic_params());
-    let unmentioned = parameters.filter_map(|it| {
-        let name = unused::name_of(&it)?;
-        let is_mentioned = |field: &SyntaxNode| unused::mentions(field, &name).next().is_some();
-        let is_used = fields.iter().any(is_mentioned) || unused::is_determined(&source, &name);
-        let what = if name.starts_with('\'') { "lifetime" } else { "type" };
-        let message = format!("{what} parameter `{name}` is never used");
-        (!is_used).then(|| report::raw_diagnostic(cx, it.syntax(), Code::E0392, message))
-    });
-    unmentioned.collect()
 }

@@ -21,7 +21,6 @@ use super::{
     arity, compared_heads, declared, dyn_traits, helper_attributes, holders, macros, provided, reexports, shadowed,
     sizes, switched_on, unused, wellformed,
 };
-use crate::checks::expansions::MAX_MACROS;
 use crate::checks::{ambiguous_globs, anchors, derive_expansion, errors};
 use crate::index::file_names::StoredResolution;
 use crate::names::definitions::{as_assoc_item, assoc_definition};
@@ -54,7 +53,7 @@ pub(crate) fn affected_set<'a>(
     // Missing or surplus parts of a type's literal or pattern are errors in macros too.
     let breaking = affected.changed_symbols.iter().filter(|it| !it.is_provided);
     for changed_symbol in breaking.filter(|it| it.is_itself || it.delta.is_some()) {
-        macros::follow_macros(cx, changed_symbol, &changed_symbol.in_macros, MAX_MACROS, &mut bodies_by_ref);
+        macros::follow_macros(cx, changed_symbol, &changed_symbol.in_macros, macros::MAX_MACROS, &mut bodies_by_ref);
     }
     shadowed::add_bodies(cx, edit, deltas, &mut bodies_by_ref);
     bodies_by_ref.extend(changed_expansions(cx, edit, deltas, &affected.changed_symbols));

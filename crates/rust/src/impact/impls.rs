@@ -3,8 +3,6 @@
 //! Types are compared by what they mean. Where one is unknown, both fitted before the change: a part of a signature that
 //! is written differently on the two sides is an error only if the change touched it on one side.
 
-use std::sync::Arc;
-
 use ra_ap_hir::{
     AsAssocItem as _, AssocItem, AssocItemContainer, Const, Function, GenericDef, HasSource as _, HirDisplay as _,
     Impl, Semantics, Trait, Type, TypeAlias,
@@ -25,7 +23,6 @@ use crate::finding::code::Code;
 use crate::finding::{Finding, Subject};
 use crate::syntax::positions::span;
 use crate::view::Context;
-use semdex_engine::files::File;
 use semdex_model::Place;
 
 pub(crate) fn shape_at(sema: &Semantics<'_, RootDatabase>, function: Function) -> Option<Shape> {
@@ -85,11 +82,11 @@ pub(crate) fn unfit_impl_items(cx: &Context<'_>, it: &TraitImpl<'_>, found: &mut
 }
 
 pub(crate) fn unfit_impl_head(cx: &Context<'_>, it: &TraitImpl<'_>, found: &mut Vec<Finding>) {
-    found.extend(header(cx, it.file, it.block).and_then(|at| unfit_header(cx, at, it.block, it.of)));
+    found.extend(header(cx, it.block).and_then(|at| unfit_header(cx, at, it.block, it.of)));
 }
 
 pub(crate) fn missing_items(cx: &Context<'_>, it: &TraitImpl<'_>, found: &mut Vec<Finding>) {
-    let TraitImpl { file, block, of, .. } = *it;
+    let TraitImpl { block, of, .. } = *it;
     let own = block.items(cx.db);
     let is_missing = |it: &AssocItem| {
         let required = match it {
@@ -106,18 +103,14 @@ pub(crate) fn missing_items(cx: &Context<'_>, it: &TraitImpl<'_>, found: &mut Ve
         .filter_map(|it| it.name(cx.db))
         .map(|it| format!("`{}`", it.as_str()))
         .collect();
-    let Some(place) = header(cx, file, block).filter(|_| !missing.is_empty()) else { return };
+    let Some(place) = header(cx, block).filter(|_| !missing.is_empty()) else { return };
     let message = format!("not all trait items implemented, missing: {}", missing.join(", "));
     found.push(report::error(cx, place, Code::E0046, message));
 }
 
-fn header(cx: &Context<'_>, file: &Arc<File>, block: Impl) -> Option<Place> {
-    let source = cx.sema.source(block)?;
-    let header = source.value.trait_()?;
-    if source.file_id.macro_file().is_some() {
-        return cx.place(report::reported_range(cx, header.syntax()));
-    }
-    Some(file.lines().place(&file.path, span(header.syntax().text_range())))
+fn header(cx: &Context<'_>, block: Impl) -> Option<Place> {
+    let header = cx.sema.source(block)?.value.trait_()?;
+    cx.place(report::reported_range(cx, header.syntax()))
 }
 
 fn redundant(cx: &Context<'_>, own: AssocItem, of: Trait) -> Option<Finding> {

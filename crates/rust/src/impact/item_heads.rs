@@ -6,20 +6,24 @@ use std::sync::Arc;
 
 use ra_ap_hir::{Adt, Impl, ModuleDef, PathResolution, Semantics, Trait, Type};
 use ra_ap_ide::RootDatabase;
-use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::{HasGenericParams as _, HasName as _};
 use ra_ap_syntax::{AstNode as _, Edition, SourceFile, SyntaxKind, SyntaxNode, ast};
 
 use super::delta::Delta;
 use super::findings::Findings;
 use super::scope_changes::ScopeChanges;
-use super::{conflicts, generics, helper_attributes};
-use crate::checks::{bound_twice, report};
+use super::{conflicts, generics, helper_attributes, unused};
+use crate::checks::closed::Closed;
+use crate::checks::recursive_types::{Contents, recursive_types};
+use crate::checks::{
+    ambiguous_globs, bound_twice, malformed_expressions, malformed_items, misused_paths, object_types, report,
+    undeclared_lifetimes,
+};
 use crate::finding::code::Code;
+use crate::finding::{RawDiagnostic, RuleId};
 use crate::resolve::at;
 use crate::syntax::attributes::is_conditional;
 use crate::syntax::positions;
-use crate::syntax::positions::span;
 use crate::view::Context;
 use semdex_engine::files::File;
 use semdex_model::{ChangeKind, Place, SymbolKind};
@@ -62,7 +66,7 @@ pub(crate) fn unfit_heads(
         }
         unfit_head(cx, &node, out);
         if let Some(adt) = node.ancestors().find_map(ast::Adt::cast) {
-            unfit_derives(cx, file, &adt, out);
+            unfit_derives(cx, &adt, out);
             if let Some(adt) = cx.sema.to_def(&adt) {
                 conflicts::conflicting_derives(cx, adt).into_iter().for_each(|it| out.add(it));
             }
@@ -70,7 +74,7 @@ pub(crate) fn unfit_heads(
     }
 }
 
-fn unfit_head(cx: &Context<'_>, node: &SyntaxNode, out: &mut Findings<'_>) {
+pub(super) fn unfit_head(cx: &Context<'_>, node: &SyntaxNode, out: &mut Findings<'_>) {
     for ty in head_of(node).into_iter().filter_map(ast::PathType::cast) {
         let token = ty.path().and_then(|it| it.segment()?.name_ref()?.ident_token());
         let unfit = token.and_then(|it| generics::unfit_generic(cx, &it, true));
@@ -96,10 +100,8 @@ fn unfit_head(cx: &Context<'_>, node: &SyntaxNode, out: &mut Findings<'_>) {
 
 /// Derives for which the type of a field does not implement the required trait. The derive itself adds bounds to the
 /// parameters.
-fn unfit_derives<'db>(cx: &Context<'db>, file: &Arc<File>, adt: &ast::Adt, out: &mut Findings<'_>) {
-    let name = adt.name().map(|it| span(it.syntax().text_range()).start);
-    let chain = name.map(|it| file.outline().enclosing(it)).unwrap_or_default();
-    let Some(item) = chain.last().filter(|it| Some(it.name_span.start) == name) else { return };
+pub(super) fn unfit_derives<'db>(cx: &Context<'db>, adt: &ast::Adt, out: &mut Findings<'_>) {
+    let Some(own_name) = adt.name() else { return };
     let derived_macros = helper_attributes::derives_of(&cx.sema, adt);
     let known = derived_macros.iter().filter(|it| it.1);
     let names: BTreeSet<&str> = known.map(|it| it.0.as_str()).collect();
@@ -135,7 +137,7 @@ fn unfit_derives<'db>(cx: &Context<'db>, file: &Arc<File>, adt: &ast::Adt, out: 
             match name {
                 "Copy" => {
                     let message = "the trait `Copy` cannot be implemented: a field is not `Copy`".to_owned();
-                    out.add(report::error(cx, file.lines().place(&file.path, item.name_span), Code::E0204, message));
+                    add_at(cx, own_name.syntax(), Code::E0204, message, out);
                 }
                 "PartialEq" => {
                     add_at(cx, ty.syntax(), Code::E0369, format!("`==` cannot be applied to type `{written}`"), out);
@@ -150,8 +152,7 @@ fn unfit_derives<'db>(cx: &Context<'db>, file: &Arc<File>, adt: &ast::Adt, out: 
             }
         }
     }
-    let definition = cx.file_id(&file.path).and_then(|id| at::definition_at(&cx.sema, id, item.name_span.start));
-    let Some(Definition::Adt(own)) = definition else { return };
+    let Some(own) = cx.sema.to_def(adt) else { return };
     let is_there = |name: &str| derived_macros.iter().any(|it| it.0 == name);
     let is_implemented = |name: &str| {
         let mut of_type = Impl::all_for_type(cx.db, own.ty(cx.db)).into_iter().filter_map(|it| it.trait_(cx.db));
@@ -159,8 +160,8 @@ fn unfit_derives<'db>(cx: &Context<'db>, file: &Arc<File>, adt: &ast::Adt, out: 
     };
     for (name, needed) in NEEDED {
         if is_there(name) && !is_there(needed) && !is_implemented(needed) {
-            let message = format!("`{}` does not implement `{needed}`, which `{name}` needs", item.name);
-            out.add(report::error(cx, file.lines().place(&file.path, item.name_span), Code::E0277, message));
+            let message = format!("`{}` does not implement `{needed}`, which `{name}` needs", own_name.text());
+            add_at(cx, own_name.syntax(), Code::E0277, message, out);
             break;
         }
     }
@@ -190,7 +191,7 @@ fn derived_trait(sema: &Semantics<'_, RootDatabase>, name: &str, adt: &ast::Adt)
 }
 
 /// The errors of a new block.
-fn unfit_block(cx: &Context<'_>, block: &ast::Impl, of: Impl, out: &mut Findings<'_>) {
+pub(super) fn unfit_block(cx: &Context<'_>, block: &ast::Impl, of: Impl, out: &mut Findings<'_>) {
     let Some(own) = block.self_ty() else { return };
     let header = block.trait_();
     let at = |node: &SyntaxNode| -> Option<Place> { cx.place(report::reported_range(cx, node)) };
@@ -292,4 +293,65 @@ pub(crate) fn head_of(node: &SyntaxNode) -> Vec<SyntaxNode> {
         }
     }
     found
+}
+
+/// The errors in the head of an item or of a part of one, which may be in an expansion. `is_final`: no attribute macro
+/// replaces it.
+pub(super) fn errors_of_item(
+    cx: &Context<'_>,
+    node: &SyntaxNode,
+    adt: Option<Adt>,
+    is_final: bool,
+    contents: &mut Contents,
+    found: &mut Vec<RawDiagnostic>,
+) {
+    let mut add = |rule: RuleId, errors: Vec<RawDiagnostic>| {
+        found.extend(errors.into_iter().map(|it| RawDiagnostic { rule, ..it }));
+    };
+    let head = head_of(node);
+    let (mut of_objects, mut of_paths, mut of_globs, mut of_form) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut of_types = Vec::new();
+    for it in &head {
+        object_types::missing_types(cx, it, &mut of_objects);
+        misused_paths::misused_paths(cx, it, &mut of_paths);
+        ambiguous_globs::ambiguous_path(cx, it, &mut of_globs);
+        malformed_expressions::malformed_node(cx, it, &mut of_types);
+    }
+    if is_final {
+        malformed_items::malformed(cx, node, &head, &mut of_form);
+    }
+    add(RuleId::ObjectTypes, of_objects);
+    add(RuleId::MisusedPaths, of_paths);
+    add(RuleId::AmbiguousGlobs, of_globs);
+    add(RuleId::MalformedExpressions, of_types);
+    add(RuleId::MalformedItems, of_form);
+    let mut of_lifetimes = Vec::new();
+    undeclared_lifetimes::undeclared_lifetimes(cx, node, &mut of_lifetimes);
+    add(RuleId::UndeclaredLifetimes, of_lifetimes);
+    let Some(adt) = adt else { return };
+    let mut errors = Vec::new();
+    recursive_types(cx, adt, contents, &mut errors);
+    add(RuleId::RecursiveTypes, errors);
+    add(RuleId::UnmentionedParameters, unmentioned_parameters(cx, adt, node));
+}
+
+/// The parameters of a type that no field mentions.
+fn unmentioned_parameters(cx: &Context<'_>, of: Adt, node: &SyntaxNode) -> Vec<RawDiagnostic> {
+    let Some(source) = ast::Adt::cast(node.clone()) else { return Vec::new() };
+    let fields = unused::fields(&cx.sema, &source);
+    let is_written = !node.descendants().any(|it| ast::MacroType::can_cast(it.kind()));
+    let item = ast::Item::from(source.clone());
+    if !is_written || cx.sema.to_def(&source) != Some(of) || !Closed::new(cx, "").has_known_attributes(&item) {
+        return Vec::new();
+    }
+    let parameters = source.generic_param_list().into_iter().flat_map(|it| it.generic_params());
+    let unmentioned = parameters.filter_map(|it| {
+        let name = unused::name_of(&it)?;
+        let is_mentioned = |field: &SyntaxNode| unused::mentions(field, &name).next().is_some();
+        let is_used = fields.iter().any(is_mentioned) || unused::is_determined(&source, &name);
+        let what = if name.starts_with('\'') { "lifetime" } else { "type" };
+        let message = format!("{what} parameter `{name}` is never used");
+        (!is_used).then(|| report::raw_diagnostic(cx, it.syntax(), Code::E0392, message))
+    });
+    unmentioned.collect()
 }

@@ -36,7 +36,7 @@ pub(crate) fn elided_lifetimes(cx: &Context<'_>, file: &File, deltas: &[&Delta<'
     found
 }
 
-fn elided_in(sema: &Semantics<'_, RootDatabase>, node: &SyntaxNode) -> Vec<TextRange> {
+pub(super) fn elided_in(sema: &Semantics<'_, RootDatabase>, node: &SyntaxNode) -> Vec<TextRange> {
     if let Some(function) = ast::Fn::cast(node.clone()) {
         let returned = function.ret_type().and_then(|it| it.ty());
         let elided: Vec<TextRange> = returned

@@ -10,7 +10,6 @@ use ra_ap_ide_db::defs::{Definition, NameRefClass};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
 use super::affected::ChangedSymbol;
-use crate::checks::expansions::MAX_MACROS;
 use crate::checks::{anchors, derive_expansion};
 use crate::index::search::Occurrence;
 use crate::names::definitions::as_assoc_item;
@@ -20,6 +19,9 @@ use crate::usages;
 use crate::view::Context;
 use semdex_model::{Role, Span};
 use semdex_text::words::words;
+
+/// The most levels of macros in macros that are followed: what is behind more counts as affected.
+pub(super) const MAX_MACROS: usize = 3;
 
 /// The bodies that these places may affect through macros: the body around each place, or the bodies around the calls
 /// of the macro whose definition contains the place.

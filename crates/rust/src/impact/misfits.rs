@@ -21,17 +21,15 @@ use semdex_model::{Span, SymbolKind};
 /// of the functions that the edit changed, by the current positions of their names.
 pub(crate) fn misfits(cx: &Context<'_>, file: &Arc<File>, offset: usize, shapes: &Shapes) -> Vec<Finding> {
     let Some(id) = cx.file_id(&file.path) else { return Vec::new() };
-    cx.for_each_instance(id, |it| misfits_in_crate(it, file, id, offset, shapes)).concat()
+    cx.for_each_instance(id, |it| misfits_in_crate(it, id, offset, shapes)).concat()
 }
 
-fn misfits_in_crate(cx: &Context<'_>, file: &Arc<File>, id: FileId, offset: usize, shapes: &Shapes) -> Vec<Finding> {
+fn misfits_in_crate(cx: &Context<'_>, id: FileId, offset: usize, shapes: &Shapes) -> Vec<Finding> {
     match items::impl_at(&cx.sema, id, offset) {
-        Some(block) => misfits_in(cx, file, block, shapes),
+        Some(block) => misfits_in(cx, block, shapes),
         None => {
-            let mut found: Vec<Finding> = expanded_impls(&cx.sema, id, offset)
-                .into_iter()
-                .flat_map(|it| misfits_in(cx, file, it, shapes))
-                .collect();
+            let mut found: Vec<Finding> =
+                expanded_impls(&cx.sema, id, offset).into_iter().flat_map(|it| misfits_in(cx, it, shapes)).collect();
             // All calls of a macro have the same errors.
             found.dedup_by(|a, b| a.place == b.place);
             found
@@ -49,9 +47,9 @@ fn expanded_impls(sema: &Semantics<'_, RootDatabase>, file: FileId, offset: usiz
     blocks.into_iter().filter_map(|it| sema.to_def(&it)).collect()
 }
 
-fn misfits_in(cx: &Context<'_>, file: &Arc<File>, block: Impl, shapes: &Shapes) -> Vec<Finding> {
+pub(super) fn misfits_in(cx: &Context<'_>, block: Impl, shapes: &Shapes) -> Vec<Finding> {
     let of = block.trait_(cx.db).filter(|_| !block.is_negative(cx.db));
-    of.map(|of| rules::check_impl(cx, &TraitImpl { file, block, of, shapes })).unwrap_or_default()
+    of.map(|of| rules::check_impl(cx, &TraitImpl { block, of, shapes })).unwrap_or_default()
 }
 
 /// The items of implementations that do not fit their traits.

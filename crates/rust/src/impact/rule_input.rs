@@ -15,7 +15,6 @@ use semdex_model::OutlineItem;
 
 /// An implementation of a trait.
 pub(crate) struct TraitImpl<'c> {
-    pub(crate) file: &'c Arc<File>,
     pub(crate) block: Impl,
     pub(crate) of: Trait,
     /// The previous form of the functions that the edit changed.

@@ -18,6 +18,13 @@ pub(crate) fn refused(file: &SourceFile) -> Refused {
     found
 }
 
+/// The same of the items that a macro makes.
+pub(crate) fn refused_items(made: &SyntaxNode) -> Refused {
+    let mut found = Refused::new();
+    items(made, &mut found);
+    found
+}
+
 /// The items of a file or module.
 fn items(list: &SyntaxNode, found: &mut Refused) {
     comments(list, found);
