@@ -7,11 +7,13 @@ use ra_ap_hir::{HasSource as _, ModuleDef, PathResolution, Semantics, Trait, Typ
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::base_db::SourceDatabase as _;
 use ra_ap_syntax::ast::{HasGenericParams as _, HasModuleItem as _, HasName as _};
-use ra_ap_syntax::{AstNode as _, ast};
+use ra_ap_syntax::{AstNode as _, SyntaxKind, ast};
 
+use super::expansions;
 use crate::names::database::IndexDatabase;
 use crate::names::definitions::plain_name;
 use crate::resolve::paths::items::files_with;
+use crate::syntax::declaration::is_among_items;
 use crate::syntax::positions::token;
 use crate::view::Context;
 use semdex_engine::files::File;
@@ -26,7 +28,8 @@ pub(crate) struct Hidden {
     members: Vec<String>,
     /// The types of the same block that the type contains: `T` of `&T` and of `(T, u8)`.
     own: Vec<String>,
-    start: usize,
+    /// Where it stands; `None` in the output of a macro.
+    start: Option<usize>,
 }
 
 impl Hidden {
@@ -48,7 +51,7 @@ pub(crate) fn may_have_member(cx: &Context<'_>, ty: Option<&str>, member: &str) 
     let Some(ty) = ty else { return false };
     files_with_blocks(cx, ty).any(|id| {
         let of_trait = |it: &Hidden| {
-            let written = token(&cx.sema, id, it.start)?.parent_ancestors().find_map(ast::Impl::cast)?;
+            let written = token(&cx.sema, id, it.start?)?.parent_ancestors().find_map(ast::Impl::cast)?;
             let ast::Type::PathType(path) = written.trait_()? else { return None };
             match cx.sema.resolve_path(&path.path()?)? {
                 PathResolution::Def(ModuleDef::Trait(it)) => Some(it),
@@ -77,7 +80,7 @@ pub(crate) fn is_of_hidden(cx: &Context<'_>, ty: &Type<'_>) -> bool {
 }
 
 /// The files with a word and with `impl` blocks in bodies.
-fn files_with_blocks<'db>(cx: &Context<'db>, word: &str) -> impl Iterator<Item = FileId> + use<'db> {
+fn files_with_blocks<'c, 'db>(cx: &'c Context<'db>, word: &str) -> impl Iterator<Item = FileId> + use<'c, 'db> {
     let has_block = |file: &File| {
         let mut is_found = false;
         file.outline().walk(&mut |it| {
@@ -87,7 +90,9 @@ fn files_with_blocks<'db>(cx: &Context<'db>, word: &str) -> impl Iterator<Item =
         });
         is_found
     };
-    files_with(cx, word).into_iter().filter(move |it| has_block(it.0)).map(|it| it.1)
+    // The outline has no items in the input of macros.
+    let is_any = |id: FileId| hidden_in(cx.db, cx.db.file_text(id)).iter().any(|it| it.start.is_none());
+    files_with(cx, word).into_iter().filter(move |it| has_block(it.0) || is_any(it.1)).map(|it| it.1)
 }
 
 /// The name in the head of a type, behind references.
@@ -102,12 +107,40 @@ fn hidden_in(db: &dyn IndexDatabase, text: FileText) -> Vec<Hidden> {
     let root = db.root();
     let _unpinned = semdex_pin::pin(None);
     attach_db(root, || {
-        let tree = Semantics::new(root).parse_guess_edition(*text.file_id(root));
-        tree.syntax().descendants().filter_map(ast::Impl::cast).filter_map(|it| hidden(&it)).collect()
+        let sema = Semantics::new(root);
+        let tree = sema.parse_guess_edition(*text.file_id(root));
+        let mut found: Vec<Hidden> =
+            tree.syntax().descendants().filter_map(ast::Impl::cast).filter_map(|it| hidden(&it, false)).collect();
+        for call in tree.syntax().descendants().filter_map(ast::MacroCall::cast).filter(may_make_blocks) {
+            if let Some(made) = sema.expand_macro_call(&call) {
+                expansions::in_expansions(&sema, &made.value, &mut |it| {
+                    let Some(block) = ast::Impl::cast(it.clone()) else { return };
+                    found.extend(hidden(&block, true).map(|mut it| {
+                        it.members.extend(members_of_trait(&sema, &block));
+                        it
+                    }));
+                });
+            }
+        }
+        found
     })
 }
 
-fn hidden(block: &ast::Impl) -> Option<Hidden> {
+/// The members of the trait that a block implements.
+fn members_of_trait(sema: &Semantics<'_, RootDatabase>, block: &ast::Impl) -> Vec<String> {
+    let of = block.trait_().as_ref().and_then(path_of).and_then(|it| sema.resolve_path(&it));
+    let Some(PathResolution::Def(ModuleDef::Trait(of))) = of else { return Vec::new() };
+    let names = of.items(sema.db).into_iter().filter_map(|it| it.name(sema.db));
+    names.map(|it| plain_name(it.as_str()).to_owned()).collect()
+}
+
+/// Whether a call has an `impl` block in its input, which may be in a body.
+fn may_make_blocks(call: &ast::MacroCall) -> bool {
+    let tokens = call.token_tree().into_iter().flat_map(|it| it.syntax().descendants_with_tokens());
+    tokens.filter(|it| it.kind() == SyntaxKind::IMPL_KW).count() > 0 && is_among_items(call)
+}
+
+fn hidden(block: &ast::Impl, is_made: bool) -> Option<Hidden> {
     let list = block.syntax().parent().and_then(ast::StmtList::cast)?;
     let around = list.syntax().ancestors().find_map(ast::Item::cast);
     // rust-analyzer has the blocks in such constants everywhere.
@@ -131,7 +164,7 @@ fn hidden(block: &ast::Impl) -> Option<Hidden> {
         ty: name,
         members: members.filter_map(|it| member_name(&it)).collect(),
         own,
-        start: block.impl_token()?.text_range().start().into(),
+        start: block.impl_token().map(|it| it.text_range().start().into()).filter(|_| !is_made),
     })
 }
 

@@ -75,9 +75,12 @@ fn no_condition(_: &str, parts: &[Part], edition: Edition) -> Option<(Code, Stri
     let (from, start) = (input.text_range().start(), parts[0].text_range().start());
     let is_expression = |end: usize| {
         let text = input.text().slice(start - from..parts[end - 1].text_range().end() - from);
-        let (text, parsed) = (text.to_string(), ast::Expr::parse(&text.to_string(), edition));
-        // What is left over is a part of the tree, but of no expression.
-        parsed.errors().is_empty() && usize::from(parsed.tree().syntax().text_range().len()) == text.len()
+        let text = text.to_string();
+        let parsed = ast::Expr::parse(&text, edition);
+        let is_read = parsed.errors().is_empty();
+        // What is left over makes a tree that is no expression.
+        let root = parsed.to_syntax().syntax_node();
+        is_read && ast::Expr::can_cast(root.kind()) && usize::from(root.text_range().len()) == text.len()
     };
     let mut ends = ends.chain([parts.len()]).filter(|it| *it > 0);
     (!ends.any(is_expression)).then(|| (Code::Uncoded, "expected an expression, then `,` or nothing".to_owned()))

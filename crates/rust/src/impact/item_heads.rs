@@ -339,7 +339,12 @@ pub(super) fn errors_of_item(
 fn unmentioned_parameters(cx: &Context<'_>, of: Adt, node: &SyntaxNode) -> Vec<RawDiagnostic> {
     let Some(source) = ast::Adt::cast(node.clone()) else { return Vec::new() };
     let fields = unused::fields(&cx.sema, &source);
-    let is_written = !node.descendants().any(|it| ast::MacroType::can_cast(it.kind()));
+    let all = match of {
+        Adt::Struct(it) => it.fields(cx.db).len(),
+        Adt::Union(it) => it.fields(cx.db).len(),
+        Adt::Enum(it) => it.variants(cx.db).iter().map(|it| it.fields(cx.db).len()).sum(),
+    };
+    let is_written = fields.len() == all && !node.descendants().any(|it| ast::MacroType::can_cast(it.kind()));
     let item = ast::Item::from(source.clone());
     if !is_written || cx.sema.to_def(&source) != Some(of) || !Closed::new(cx, "").has_known_attributes(&item) {
         return Vec::new();

@@ -11,10 +11,10 @@ use ra_ap_syntax::{AstNode as _, SyntaxError, SyntaxKind, SyntaxNode, ast};
 use super::affected::Shapes;
 use super::findings::Findings;
 use super::item_heads::{self, head_of, is_whole};
-use super::{lifetimes, misfits};
+use super::{conflicts, lifetimes, misfits};
 use crate::bounds::Bound;
 use crate::checks::recursive_types::Contents;
-use crate::checks::{expansions, gates, macro_paths, native, places, report, written};
+use crate::checks::{expansions, gates, macro_paths, native, places, report, written, written_imports};
 use crate::finding::code::Code;
 use crate::finding::{Finding, RawDiagnostic, RuleId};
 use crate::syntax::attributes::is_conditional;
@@ -54,14 +54,22 @@ pub(super) fn errors_of_call(cx: &Context<'_>, call: &ast::MacroCall, contents: 
         if ast::Item::cast(node.clone()).is_some_and(|it| !is_compiled(cx, &it)) {
             continue;
         }
+        if matches!(node.kind(), SyntaxKind::USE | SyntaxKind::EXTERN_CRATE) {
+            let from = found.len();
+            written_imports::unfit_import(cx, &node, &mut found);
+            found[from..].iter_mut().for_each(|it| it.rule = RuleId::WrittenImports);
+            continue;
+        }
         let adt = ast::Adt::cast(node.clone());
         let own = adt.as_ref().and_then(|it| cx.sema.to_def(it));
-        let is_final = is_final(cx, &node) && !is_among_members(cx, &node);
+        // Rules about the form of a member look for the list that it is in.
+        let is_in_list = node.parent().is_some_and(|it| is_list_of_members(&it));
+        let is_final = is_final(cx, &node) && (is_in_list || !is_member(cx, &node));
         item_heads::errors_of_item(cx, &node, own, is_final, contents, &mut found);
         errors_of_node(cx, &node, adt, &mut Findings::new(&mut of_items));
     }
     repeated_names(cx, &expansion.value, &calls, &mut found);
-    for call in calls.iter().filter(|it| !is_among_members(cx, it.syntax())) {
+    for call in calls.iter().filter(|it| !is_member(cx, it.syntax())) {
         let made = cx.sema.expand_macro_call(call).map(|it| it.value);
         let Some(made) = made.filter(|it| ast::MacroItems::can_cast(it.kind())) else { continue };
         let file = cx.sema.hir_file_for(&made);
@@ -83,6 +91,8 @@ fn errors_of_node(cx: &Context<'_>, node: &SyntaxNode, adt: Option<ast::Adt>, ou
     item_heads::unfit_head(cx, node, out);
     if let Some(adt) = adt {
         item_heads::unfit_derives(cx, &adt, out);
+        let own = cx.sema.to_def(&adt);
+        own.into_iter().flat_map(|it| conflicts::conflicting_derives(cx, it)).for_each(|it| out.add(it));
     }
     let block = ast::Impl::cast(node.clone());
     if let Some((block, of)) = block.and_then(|it| Some((it.clone(), cx.sema.to_def(&it)?))) {
@@ -172,13 +182,19 @@ fn fails(cx: &Context<'_>, call: &ast::MacroCall, found: &mut Vec<RawDiagnostic>
     let (at, message) = match failure.err {
         Some(error) => (at, error.render_to_string(cx.db).message),
         None => {
+            let made = cx.sema.expand_macro_call(call).map(|it| it.value);
+            let token_at = |it: &SyntaxError| made.as_ref()?.token_at_offset(it.range().start()).right_biased();
+            // rust-analyzer takes the name of the macro in `safe! { … }` for a qualifier.
+            let is_call = |it: &SyntaxError| token_at(it).is_some_and(|it| it.kind() == SyntaxKind::BANG);
             let is_error = |it: &&SyntaxError| {
                 let message = it.to_string();
                 !nesting::is_refusal(&message) && !native::is_of_fragment(cx, &message, at)
             };
+            if failure.value.iter().any(is_call) {
+                return false;
+            }
             let Some(error) = failure.value.iter().find(is_error) else { return false };
-            let made = cx.sema.expand_macro_call(call).map(|it| it.value);
-            let token = made.as_ref().and_then(|it| it.token_at_offset(error.range().start()).right_biased());
+            let token = token_at(error);
             let stands =
                 made.as_ref().zip(token).map(|(made, it)| InFile::new(cx.sema.hir_file_for(made), it.text_range()));
             (stands.unwrap_or(at), error.to_string())
@@ -193,13 +209,15 @@ fn fails(cx: &Context<'_>, call: &ast::MacroCall, found: &mut Vec<RawDiagnostic>
     true
 }
 
-/// Whether a node of an expansion is a member, or makes some, of an `impl` block, a trait or an extern block that the
-/// expansion does not have.
-fn is_among_members(cx: &Context<'_>, node: &SyntaxNode) -> bool {
+/// Whether a node is a member, or a call that makes some, of an `impl` block, a trait or an extern block.
+fn is_member(cx: &Context<'_>, node: &SyntaxNode) -> bool {
     let is_of_macro = |it: &SyntaxNode| ast::MacroItems::can_cast(it.kind()) || ast::MacroCall::can_cast(it.kind());
     let around = cx.sema.ancestors_with_macros(node.clone()).skip(1).find(|it| !is_of_macro(it));
-    let is_list = |it: &SyntaxNode| ast::AssocItemList::can_cast(it.kind()) || ast::ExternItemList::can_cast(it.kind());
-    node.parent().is_none_or(|it| !is_list(&it)) && around.is_some_and(|it| is_list(&it))
+    around.is_some_and(|it| is_list_of_members(&it))
+}
+
+fn is_list_of_members(node: &SyntaxNode) -> bool {
+    ast::AssocItemList::can_cast(node.kind()) || ast::ExternItemList::can_cast(node.kind())
 }
 
 /// Whether no attribute macro replaces a node of an expansion.
@@ -222,6 +240,7 @@ fn is_compiled(cx: &Context<'_>, item: &ast::Item) -> bool {
         ast::Item::Static(it) => cx.sema.to_def(it).is_some(),
         ast::Item::TypeAlias(it) => cx.sema.to_def(it).is_some(),
         ast::Item::Module(it) => cx.sema.to_def(it).is_some(),
+        ast::Item::Use(_) | ast::Item::ExternCrate(_) => true,
         _ => false,
     }
 }

@@ -265,6 +265,22 @@ fn each_error_has_its_code() {
     hold(&Suite { name: "codes", files: FILES, is_built: false }, &edits);
 }
 
+/// What is not found in the input of a macro, or with another code beside it.
+const NOT_IN_MACROS: &[&str] = &["E0119", "E0252", "E0255", "E0401", "E0599 beside an `impl` in a body", "E0603"];
+
+#[test]
+fn each_error_has_its_code_in_the_input_of_a_macro() {
+    let wrapped = truth::within_macro(include_str!("fixtures/codes.rs"));
+    let files: Vec<(&str, &str)> = FILES.iter().map(|it| if it.0 == LIB { (LIB, &*wrapped) } else { *it }).collect();
+    let square = "pub struct Square;\n";
+    let items: Vec<String> = ITEMS.iter().map(|it| format!("{square}{}", it.1)).collect();
+    let added = ITEMS.iter().zip(&items).map(|(it, to)| Edit { name: it.0, file: LIB, from: square, to });
+    let edits = EDITS.iter().map(|&(name, file, from, to)| Edit { name, file, from, to });
+    let edits: Vec<Edit<'_>> =
+        edits.chain(added).filter(|it| it.file == LIB && !NOT_IN_MACROS.contains(&it.name)).collect();
+    hold(&Suite { name: "codes_in_macro", files: &files, is_built: false }, &edits);
+}
+
 /// The codes of the rules, without errors that have no code.
 fn listed() -> BTreeSet<&'static str> {
     let codes = rules::described().flat_map(|it| it.1).map(|it| it.name());

@@ -35,6 +35,15 @@ pub(super) struct Edit<'s> {
     pub(super) to: &'s str,
 }
 
+/// The items of a file in the call of a macro that writes what it is given.
+pub(super) fn within_macro(text: &str) -> String {
+    let is_inner = |it: &&str| it.starts_with("#![") || it.starts_with("//!");
+    let head: Vec<&str> = text.lines().filter(is_inner).collect();
+    let items: Vec<&str> = text.lines().filter(|it| !is_inner(it)).collect();
+    let (head, items) = (head.join("\n"), items.join("\n"));
+    format!("{head}\nmacro_rules! same {{ ($($it:tt)*) => {{ $($it)* }} }}\nsame! {{\n{items}\n}}\n")
+}
+
 /// The errors of an edit: `file:line code`, or `file:line` for an error without a code.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Broken {

@@ -1,6 +1,6 @@
 //! Code that compiles and looks like code with errors, written by one edit; and imports of the 2015 edition.
 
-use super::truth::{Edit, Suite, hold};
+use super::truth::{Edit, Suite, hold, within_macro};
 
 #[test]
 fn valid_code_has_no_errors() {
@@ -11,6 +11,17 @@ fn valid_code_has_no_errors() {
     let to = include_str!("fixtures/valid.rs");
     let edit = Edit { name: "all of it", file: "src/lib.rs", from: "// The code.\n", to };
     hold(&Suite { name: "valid", files: &files, is_built: false }, &[edit]);
+}
+
+#[test]
+fn valid_code_has_no_errors_in_the_input_of_a_macro() {
+    let files = [
+        ("Cargo.toml", "[package]\nname = \"judged\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n"),
+        ("src/lib.rs", "// The code.\n"),
+    ];
+    let to = within_macro(include_str!("fixtures/valid.rs"));
+    let edit = Edit { name: "all of it", file: "src/lib.rs", from: "// The code.\n", to: &to };
+    hold(&Suite { name: "valid_in_macro", files: &files, is_built: false }, &[edit]);
 }
 
 const OF_2015: &[(&str, &str)] = &[
