@@ -519,7 +519,8 @@ pub(crate) fn is_of_fragment(cx: &Context<'_>, message: &str, at: InFile<TextRan
         Either::Left(it) => it.syntax(),
         Either::Right(it) => it.syntax(),
     };
-    let text = source.text().to_string();
+    // A definition that a macro wrote has no blanks.
+    let text = source.text().to_string().replace("as$", "as $");
     let mut casts = text
         .match_indices("as $")
         .map(|it| text[it.0 + 4..].trim_start_matches(|it: char| it.is_alphanumeric() || it == '_'));
