@@ -508,6 +508,66 @@ fn what_a_call_has_already_is_not_broken_by_the_removal_of_one_beside_it() {
     assert_eq!(broken_lines(&text, "        1\n", "        \"1\"\n"), ["6 E0308"]);
 }
 
+/// `cfg_if!` and its like: the input is code of the file.
+#[test]
+fn code_in_the_input_of_a_macro_is_judged_like_other_code() {
+    let text = "macro_rules! same {
+    ($($it:tt)*) => { $($it)* };
+}
+macro_rules! members {
+    () => { fn one(&self) -> u8 { 1 } };
+}
+pub trait Plain {
+    fn one(&self) -> u8;
+}
+pub struct By;
+pub struct Other;
+same! {
+    impl Plain for By { members!{} }
+    same! {
+        // Here.
+    }
+}
+";
+    let written = "impl Plain for Other {}
+        pub fn lent(_: &u8, _: &u8) -> &u8 { unreachable!() }
+        pub fn twice() {}
+        pub fn twice() {}
+        pub fn shown<T: Debug>(_: T) {}
+        pub struct Held<T>(u8);
+        pub fn of(it: Option<u8>) -> u8 { match it { Some(1) => 1, None => 2 } }
+";
+    let found = broken_lines(text, "// Here.\n", written);
+    assert_eq!(found, ["15 E0046", "16 E0106", "18 E0428", "19 E0405", "20 E0392", "21 E0004"]);
+    assert_eq!(broken_lines(text, "// Here.\n", "pub fn right() {}\n"), Vec::<String>::new());
+    assert_eq!(broken_lines(text, "// Here.\n", "pub fn () {}\n").len(), 1);
+}
+
+#[test]
+fn built_in_macros_refuse_what_they_do_not_take() {
+    let written = "pub struct S { pub a: u8 }
+pub fn a() { let _ = file!(\"x\"); }
+pub fn b() { let _ = cfg!(unix, windows); }
+pub fn c() { todo!(\"{}\") }
+pub fn d() { let _ = format!(\"{:1$}\", 1, \"a\"); }
+pub fn e() { let _ = format!(concat!(\"{}\", \"{}\"), 1); }
+pub fn f() { assert!(true \"x\"); }
+pub fn g() { let _ = core::mem::offset_of!(S, zz); }
+pub fn h() { let _ = std::ptr::addr_of!(1 + 1); }
+pub fn right() {
+    let _ = (file!(), line!(), cfg!(all(unix, windows),), core::mem::offset_of!(S, a));
+    assert!(Vec::<(u8, u8)>::new().is_empty(), \"it {}\", 1);
+    let w = 5;
+    let _ = format!(\"{:w$} {:1$}\", 1, w);
+    let _ = format!(concat!(\"{}\", \"{}\"), 1, 2);
+    todo!(\"{}\", 1)
+}
+";
+    let lines: Vec<String> = broken_lines("// Here.\n", "// Here.\n", written);
+    let lines: Vec<&str> = lines.iter().filter_map(|it| it.split_whitespace().next()).collect();
+    assert_eq!(lines, ["2", "3", "4", "5", "6", "7", "8", "9"]);
+}
+
 /// What a trait provides is there without an implementation's own function, and with the trait's type.
 #[test]
 fn a_function_that_the_trait_provides_may_go() {

@@ -23,10 +23,11 @@ pub(crate) fn refused_calls(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<R
 }
 
 type Refused = (SyntaxNode, Code, String);
+type Error = Option<(Code, String)>;
 
 fn refused(cx: &Context<'_>, call: &ast::MacroCall) -> Option<Refused> {
     let name = call.path()?.segment()?.name_ref()?;
-    let check: fn(&str, &[Part], Edition) -> Option<(Code, String)> = match name.text() {
+    let check: fn(&str, &[Part], Edition) -> Error = match name.text() {
         "file" | "line" | "column" | "module_path" => takes_nothing,
         "cfg" => no_predicate,
         "assert" => no_condition,
@@ -50,11 +51,11 @@ fn parts_of(input: &ast::TokenTree) -> Vec<Part> {
     parts.collect()
 }
 
-fn takes_nothing(name: &str, parts: &[Part], _: Edition) -> Option<(Code, String)> {
+fn takes_nothing(name: &str, parts: &[Part], _: Edition) -> Error {
     (!parts.is_empty()).then(|| (Code::Uncoded, format!("{name}! takes no arguments")))
 }
 
-fn no_predicate(_: &str, parts: &[Part], _: Edition) -> Option<(Code, String)> {
+fn no_predicate(_: &str, parts: &[Part], _: Edition) -> Error {
     let Some(first) = parts.first() else {
         return Some((Code::Uncoded, "macro requires a cfg-pattern as an argument".to_owned()));
     };
@@ -66,7 +67,7 @@ fn no_predicate(_: &str, parts: &[Part], _: Edition) -> Option<(Code, String)> {
 }
 
 /// A condition ends with the input or with a comma; one in generic arguments is not the end.
-fn no_condition(_: &str, parts: &[Part], edition: Edition) -> Option<(Code, String)> {
+fn no_condition(_: &str, parts: &[Part], edition: Edition) -> Error {
     if parts.is_empty() {
         return None;
     }
